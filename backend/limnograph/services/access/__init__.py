@@ -1,1 +1,1 @@
-"""Who is calling: sessions, API tokens, failed attempts."""
+"""Identifies the caller: sessions, API tokens, failed attempts."""

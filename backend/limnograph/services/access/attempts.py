@@ -1,4 +1,6 @@
-"""Failed attempts to prove who one is, counted per address: a guess costs a minute soon, an accident costs nothing."""
+"""Counts failed authentication attempts per address: repeated guesses soon have to wait a minute, a single mistake
+costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _REMEMBERED = 10_000
 
 
 class Attempts:
-    """At most MOST_FAILURES failures in WINDOW_S seconds from one address. Thread-safe, bounded in memory."""
+    """At most MOST_FAILURES failures within WINDOW_S seconds from one address. Thread-safe, bounded in memory."""
 
     def __init__(self, clock: Clock, most: int = MOST_FAILURES) -> None:
         self._clock, self._most = clock, most

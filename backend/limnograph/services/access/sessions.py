@@ -1,6 +1,6 @@
-"""Sessions of browsers: a signed cookie says who, until when and by which token; ending one is remembered.
+"""Browser sessions: a signed cookie holds the identity, the expiry and the token; ended sessions are remembered.
 
-Nothing is kept for a session that runs, so that a restart ends none and any process with the key knows all.
+No state is stored for an active session, so a restart ends none, and any process with the key recognises all of them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Session(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _VerifiedCookie(NamedTuple):
-    """A cookie whose signature held."""
+    """The contents of a cookie whose signature is valid."""
 
     session: _Session
     identity: Identity
@@ -49,7 +49,7 @@ class OpenedSession(NamedTuple):
 
 
 class Sessions:
-    """`key`: at least 32 random bytes that the servers of one installation share. Thread-safe: `_known` is changed by
+    """`key`: at least 32 random bytes, shared by the servers of one installation. Thread-safe: `_known` is changed by
     single steps, and a value is the same whichever thread computes it.
     """
 
@@ -60,11 +60,11 @@ class Sessions:
         self._known: OrderedDict[bytes, _VerifiedCookie] = OrderedDict()
 
     def now(self) -> Micros:
-        """Epoch microseconds, by the clock that sessions end by."""
+        """Epoch microseconds of the clock that expires sessions."""
         return self._clock.now()
 
     def open(self, identity: Identity) -> OpenedSession:
-        """A session for a user who has just authenticated. It never outlives the token behind it."""
+        """A session for a user who has just authenticated. It never outlives its token."""
         session = _Session(
             secrets.token_hex(16),
             identity.subject,
@@ -75,7 +75,9 @@ class Sessions:
         return OpenedSession(self.signed(msgspec.json.encode(session), "session"), self._length // MICROS_PER_SECOND)
 
     def identity(self, cookie: str) -> Identity | None:
-        """Who a cookie stands for; None when it is not ours, is over, was ended, or its token was."""
+        """The identity in a cookie; None if the cookie is not ours or expired, or if the session or its token was
+        ended.
+        """
         found = self._read(cookie)
         if found is None or self._ended.ended(found.session.id):
             return None
@@ -85,7 +87,7 @@ class Sessions:
         return identity
 
     def end(self, cookie: str) -> Identity | None:
-        """End a session everywhere; whose it was."""
+        """End a session everywhere and return its identity."""
         found = self._read(cookie)
         if found is None:
             return None
@@ -93,7 +95,7 @@ class Sessions:
         return found.identity
 
     def _read(self, cookie: str) -> _VerifiedCookie | None:
-        """The contents of a valid cookie. A verified signature is remembered by the digest of the cookie."""
+        """The contents of a valid cookie. Verified signatures are cached by the digest of the cookie."""
         digest = hashlib.sha256(cookie.encode()).digest()
         found = self._known.get(digest)
         if found is None:
@@ -118,7 +120,7 @@ class Sessions:
         )
 
     def signed(self, payload: bytes, purpose: str) -> str:
-        """Text that only this installation can make, for one purpose."""
+        """Text for one purpose that only this installation can produce."""
         return f"{_text(payload)}.{_text(self._mac(payload, purpose))}"
 
     def unsigned(self, text: str, purpose: str) -> bytes | None:

@@ -1,6 +1,8 @@
-"""API tokens: made once and shown once, kept as scrypt hashes, verified once and then known for as long as they stand.
+"""API tokens: shown once on creation, stored as scrypt hashes, verified once and then cached until they expire or
+change.
 
-A token reads `lmn_<id>_<secret>`. The id finds the record, so one request costs at most one hash, and garbage none.
+A token has the form `lmn_<id>_<secret>`. The id finds the record, so a request costs at most one hash, and a malformed
+token none.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ from limnograph.ports.clock import Clock
 PREFIX = "lmn_"
 _SHAPE = re.compile(r"lmn_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
-# OWASP's second choice of scrypt costs (N=2^16, r=8, p=2) halves memory by doubling passes; ours guards 256 random
-# bits, which nobody guesses at any cost: 16 MB and some 40 ms are there for a leaked file's other sins.
+# OWASP's second choice of scrypt costs (N=2^16, r=8, p=2) halves memory by doubling passes. Our secrets are 256 random
+# bits, which cannot be guessed at any cost: 16 MB and some 40 ms are enough if the file leaks.
 _N, _R, _P = 2**14, 8, 1
 _KNOWN = 4_096
 
@@ -37,8 +39,8 @@ class _VerifiedRecord(NamedTuple):
 
 
 class Tokens:
-    """Create, list, revoke, recognise. Thread-safe: writing is guarded by `_lock`, reading is a single look-up.
-    `verify` hashes and blocks: call it in a thread.
+    """Creates, lists, revokes and recognises tokens. Thread-safe: writing is guarded by `_lock`, reading is a single
+    look-up. `verify` hashes and blocks: call it in a thread.
     """
 
     def __init__(self, store: TokenStore, clock: Clock) -> None:
@@ -47,7 +49,7 @@ class Tokens:
         self._known: OrderedDict[bytes, _VerifiedRecord] = OrderedDict()
 
     def create(self, name: str, scopes: Collection[str], expires_at: Micros | None = None) -> tuple[str, TokenRecord]:
-        """The token, which nothing can show again, and its record. Raises InvalidInput, EnvironmentFault."""
+        """The token, which cannot be shown again, and its record. Raises InvalidInput, EnvironmentFault."""
         if not _NAME.fullmatch(name):
             raise InvalidInput("NAME", "must have 1 to 64 letters, digits or any of . _ @ -, a letter or digit first")
         if any(record.name == name and record.valid(self._clock.now()) for record in self.records()):
@@ -68,11 +70,11 @@ class Tokens:
         return f"{PREFIX}{token_id}_{secret}", record
 
     def records(self) -> list[TokenRecord]:
-        """All, oldest first, revoked and expired ones included."""
+        """All records, oldest first, including revoked and expired ones."""
         return sorted(self._store.records().values(), key=lambda record: (record.created_at, record.id))
 
     def revoke(self, name_or_id: str) -> TokenRecord:
-        """End a token now. Raises NotFound, EnvironmentFault."""
+        """Revoke a token immediately. Raises NotFound, EnvironmentFault."""
         for record in self.records():
             if record.revoked_at is None and name_or_id in {record.id, record.name}:
                 self._store.revoke(record.id, self._clock.now())
@@ -80,7 +82,7 @@ class Tokens:
         raise NotFound(f"no active token {name_or_id!r}")
 
     def known(self, token: str) -> Identity | None:
-        """The record of a token that was verified before and is still valid. Takes microseconds."""
+        """The identity of a token that was verified before and is still valid. Takes microseconds."""
         found = self._known.get(hashlib.sha256(token.encode()).digest())
         if found is None:
             return None
@@ -96,7 +98,7 @@ class Tokens:
         return record is not None and record.valid(self._clock.now())
 
     def verify(self, token: str) -> Identity | None:
-        """Whose token this is. Hashes at most once."""
+        """The identity of a token; None if invalid. Hashes at most once."""
         shape = _SHAPE.fullmatch(token)
         record = self._store.records().get(shape[1]) if shape else None
         if shape is None or record is None or not record.valid(self._clock.now()):

@@ -1,1 +1,1 @@
-"""Alerts: received, kept, linked to tables, shown as incidents."""
+"""Alerts: received, stored, linked to tables and shown as incidents."""

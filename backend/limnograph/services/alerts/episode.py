@@ -1,4 +1,4 @@
-"""One firing of an alert as received, and its presumed state if no end was received."""
+"""One episode of an alert as received, and its presumed state if no end was received."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from limnograph.domain.time import Micros
 
 
 class Episode(NamedTuple):
-    """Built from one transition or both. Microseconds: `followed_at`, when its next episode began; `doubted_at`, the
-    last notification of an alert that should have been repeated since (services/alerts/staleness.py).
+    """An alert episode from one transition or both; instants in microseconds.
+
+    `told`: the received transitions by status
+    `followed_at`: when the alert's next episode began
+    `doubted_at`: last notification of an alert that should have been repeated since (services/alerts/staleness.py)
     """
 
     told: dict[str, AlertFact]
@@ -21,29 +24,29 @@ class Episode(NamedTuple):
 
     @property
     def fact(self) -> AlertFact:
-        """The known transition; the firing one has better data about the start and takes precedence."""
+        """The known transition. The firing one takes precedence: it has better data about the start."""
         return self.told.get("firing") or self.told["resolved"]
 
     @property
     def state(self) -> State:
-        """Resolved also when it began again since; unknown when it fell silent."""
+        """Resolved also if the alert fired again later; unknown if its notifications stopped."""
         if "resolved" in self.told or self.followed_at is not None:
             return "resolved"
         return "firing" if self.doubted_at is None else "unknown"
 
     @property
     def firing(self) -> bool:
-        """Whether it still does, as far as is known."""
+        """Whether the alert still fires, as far as known."""
         return self.state == "firing"
 
     @property
     def known_to(self) -> Micros | None:
-        """Microseconds until which it fired as far as is known; None while it does."""
+        """Microseconds until which it fired, as far as known; None while it fires."""
         return self.doubted_at if self.state == "unknown" else self.ends_at
 
     @property
     def ends_at(self) -> Micros | None:
-        """Microseconds; None while firing or unknown."""
+        """End in microseconds; None while firing or unknown."""
         resolved = self.told.get("resolved")
         if resolved is not None:
             return resolved.ends_at if resolved.ends_at is not None else resolved.observed_at

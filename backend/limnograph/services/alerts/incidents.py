@@ -1,4 +1,4 @@
-"""One incident: an episode of an alert with its window, its table's commits in it, and the ways out."""
+"""One incident: an alert episode with its window, the commits of its table in that window, and its links."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Commits = Callable[[CommitsQuery], Awaitable[CommitsPage]]
 
 
 class Incidents:
-    """`commits`: the lists of commits; `alertmanager`: its public address from the settings. Immutable after
+    """`commits`: the lists of commits; `alertmanager`: its public address in the settings. Immutable after
     construction.
     """
 
@@ -41,7 +41,9 @@ class Incidents:
         self._metrics, self._alertmanager = metrics, alertmanager
 
     async def of(self, fingerprint: str, starts_at: Micros | None) -> Incident:
-        """`starts_at` epoch microseconds; the newest episode without it. Raises NotFound, SourceError."""
+        """The episode that started at `starts_at` (epoch microseconds), else the newest one. Raises NotFound,
+        SourceError.
+        """
         found = await self._alerts.of_fingerprint(fingerprint)
         episode = nearest(found, starts_at)
         if episode is None:
@@ -64,7 +66,7 @@ class Incidents:
         )
 
     async def _since(self, fact: AlertFact) -> Micros | None:
-        """When the expression became true, as Prometheus has it; None where it does not say."""
+        """When the expression became true according to Prometheus; None if it does not report it."""
         if self._metrics is None or not fact.alert_name:
             return None
         own = {k: v for k, v in (fact.labels or {}).items() if k == "alertname" or k in TABLE_LABELS}
@@ -78,7 +80,7 @@ class Incidents:
         return None
 
     async def _nearby(self, fact: AlertFact, window: AlertWindow) -> list[CommitRow]:
-        """Commits of the alert's table within the window; none where that is not known, or cannot be read now."""
+        """Commits of the alert's table within the window; none if the table is unknown or cannot be read now."""
         if not (fact.catalog and fact.namespace and fact.table):
             return []
         end = min(window.end or to_millis(fact.starts_at) + 1_800_000, to_millis(self._clock.now()) + 1)

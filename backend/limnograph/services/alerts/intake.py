@@ -1,4 +1,4 @@
-"""Webhooks of Alertmanager and Grafana as facts: nothing that is missing or odd in an alert refuses its body."""
+"""Parses webhooks of Alertmanager and Grafana into facts. A missing or odd field of an alert never rejects the body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from limnograph.services.events.bodies import parse
 
 HIDDEN = {"external_url": "__external_url__", "silence_url": "__silence_url__", "dashboard_url": "__dashboard_url__"}
 HIDDEN |= {"panel_url": "__panel_url__"}
-"""Addresses that a body has beside its annotations -> the annotation that they are kept as."""
+"""Addresses that a body has next to its annotations -> the annotation under which they are stored."""
 _MOST_LABELS = 128
 _LONGEST_LABEL, _LONGEST_ANNOTATION, _LONGEST_ID = 4_096, 16_384, 128
 
@@ -24,8 +24,8 @@ _LONGEST_LABEL, _LONGEST_ANNOTATION, _LONGEST_ID = 4_096, 16_384, 128
 def parse_webhook(
     body: bytes, known: Callable[[], Sequence[TableName]], now: Micros, open_since: Callable[[str], Micros | None]
 ) -> list[AlertFact]:
-    """Facts of a body. `open_since`: since when an alert fires, where its sender does not say. Raises InvalidInput when
-    the body is no JSON object with a list `alerts`.
+    """The facts in a body. `open_since`: since when an alert fires, for senders that do not report it. Raises
+    InvalidInput if the body is not a JSON object with a list `alerts`.
     """
     told = parse(body, AlertmanagerIn)
     by_table: dict[str, list[TableName]] = defaultdict(list)
@@ -87,7 +87,7 @@ def _addresses(alert: AlertIn, told: AlertmanagerIn) -> dict[str, str]:
 
 
 def _texts(values: Mapping[str, Any] | None, longest: int) -> dict[str, str]:
-    """Every value as text; those that are none are left out."""
+    """The values as text; null, empty and nested values are left out."""
     found = {name[:_LONGEST_ID]: _text(value, longest) for name, value in list((values or {}).items())[:_MOST_LABELS]}
     return {name: value for name, value in found.items() if value is not None}
 

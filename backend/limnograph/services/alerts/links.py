@@ -1,4 +1,4 @@
-"""Ways out of an alert: runbook, Alertmanager, Prometheus. What senders give is a link only over http or https."""
+"""Links of an alert: runbook, Alertmanager, Prometheus. Addresses from senders become links only over http or https."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ _DURATION = re.compile(r"(?:\[|offset\s+)((?:\d+(?:ms|[smhdwy]))+)")
 _PART = re.compile(r"(\d+)(ms|[smhdwy])")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800, "y": 31_536_000}
 _LONGEST_S = 7 * 86_400
-"""Of a range in an expression that the window is widened by."""
+"""The longest range of an expression by which the window is widened."""
 
 
 def safe(url: str | None) -> str | None:
-    """The address if a browser may be sent there: http or https with a host, and nothing that browsers drop or turn."""
+    """The address if it is safe for a browser: http or https with a host, and no characters that browsers drop or
+    rewrite.
+    """
     if not url or len(url) > 8_192 or "\\" in url or any(ord(char) <= 0x20 or ord(char) == 0x7F for char in url):
         return None
     try:
@@ -31,12 +33,12 @@ def safe(url: str | None) -> str | None:
 
 
 def matchers(labels: Mapping[str, str]) -> str:
-    """`{a="b",…}` as Alertmanager's pages take it."""
+    """`{a="b",…}` in the syntax of Alertmanager's pages."""
     return "{" + ",".join(matcher(name, value) for name, value in sorted(labels.items())) + "}"
 
 
 def links(fact: AlertFact, alertmanager: str | None) -> list[AlertLink]:
-    """`alertmanager`: its address in the settings; else the one that the webhook brought."""
+    """`alertmanager`: its address in the settings; without it the one in the webhook is used."""
     told = fact.annotations or {}
     found: list[AlertLink] = []
     for kind, url in (("runbook", told.get("runbook_url")), ("source", fact.generator_url)):
@@ -52,7 +54,7 @@ def links(fact: AlertFact, alertmanager: str | None) -> list[AlertLink]:
 
 
 def expression(generator_url: str | None) -> str | None:
-    """The rule's expression, from Prometheus' own link."""
+    """The rule's expression, from Prometheus' link."""
     try:
         found = parse_qs(urlsplit(generator_url or "").query).get("g0.expr", [])
     except ValueError:
@@ -61,7 +63,7 @@ def expression(generator_url: str | None) -> str | None:
 
 
 def longest_range_s(asked: str | None) -> float:
-    """Seconds of the longest range or offset in an expression."""
+    """The longest range or offset in an expression, in seconds, at most _LONGEST_S."""
     spans = (
         sum(int(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
         for text in _DURATION.findall(asked or "")

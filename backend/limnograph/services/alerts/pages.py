@@ -1,4 +1,4 @@
-"""Pages of alerts: the list; incidents and the resolution of links are parts of their own."""
+"""Pages of alerts: the list. Incidents and the resolution of links have their own modules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from limnograph.services.sources.metrics import Metrics
 
 
 class AlertsQuery(NamedTuple):
-    """A page of alerts. `table`: `catalog.namespace.table` or a part of it, `text`: part of name or labels."""
+    """A page of alerts. `table`: `catalog.namespace.table` or a part of it; `text`: a part of the name or labels."""
 
     state: State | None = None
     text: str = ""
@@ -35,9 +35,7 @@ class AlertsQuery(NamedTuple):
 
 
 class AlertPages:
-    """`known`: names of the tables that are known now; `commits`: the lists of commits. Immutable after
-    construction.
-    """
+    """`known`: names of the currently known tables; `commits`: the lists of commits. Immutable after construction."""
 
     def __init__(
         self,
@@ -55,14 +53,14 @@ class AlertPages:
         self._targets = AlertTargets(alerts, known, clock, metrics, active)
 
     async def take(self, body: bytes) -> Acknowledgement:
-        """Alerts of a webhook, durable when it returns. Raises InvalidInput, SourceError."""
+        """Accept the alerts of a webhook; durable on return. Raises InvalidInput, SourceError."""
         told = await apart(len(body), parse_webhook, body, self._known, self._clock.now(), self._alerts.open_since)
         facts = {(fact.fingerprint, fact.starts_at, fact.status): fact for fact in reversed(told)}
         new = await self._alerts.accept(list(facts.values())) if facts else 0
         return Acknowledgement(new, len(told) - new)
 
     def page(self, query: AlertsQuery) -> AlertsPage:
-        """Firing ones first, then newest first. Raises InvalidInput (cursor)."""
+        """Firing alerts first, then the newest. Raises InvalidInput (cursor)."""
         every = self._alerts.episodes()
         found = [episode for episode in every if _asked_for(episode.fact, query)]
         counts = Counter(episode.state for episode in found)
@@ -91,11 +89,13 @@ class AlertPages:
         return [week(fingerprint, episodes, self._clock.now()) for fingerprint, episodes in by_fingerprint.items()]
 
     async def incident(self, fingerprint: str, starts_at: Micros | None) -> Incident:
-        """`starts_at` epoch microseconds; the newest episode without it. Raises NotFound, SourceError."""
+        """The episode that started at `starts_at` (epoch microseconds), else the newest one. Raises NotFound,
+        SourceError.
+        """
         return await self._incidents.of(fingerprint, starts_at)
 
     async def target(self, question: AlertQuestion) -> AlertTarget:
-        """Our own record, else Prometheus, else Alertmanager, else the link itself."""
+        """The target of an alert link: our own record, else Prometheus, else Alertmanager, else the link itself."""
         return await self._targets.of(question)
 
 

@@ -1,7 +1,7 @@
-"""Received alerts: accepted into the inbox first, then kept in memory, from which pages read them.
+"""Received alerts: accepted into the inbox first, then held in memory, from which pages are served.
 
-The meta table united with the inbox by `(fingerprint, starts_at, status)`. Repeats, a resolution before its firing, and
-any order produce the same episodes.
+They are the meta table united with the inbox by `(fingerprint, starts_at, status)`. Repeats, a resolution that arrives
+before its firing, and any other order produce the same episodes.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from limnograph.services.sources.cold_reads import ColdReads
 KIND = "alert"
 DAY = 86_400_000_000
 WINDOW = 30 * DAY
-"""Episodes that began within it are read from the meta table at the start."""
+"""Episodes that began within this window are read from the meta table at startup."""
 MOST = 50_000
-"""Episodes in memory; beyond, the oldest ended ones are evicted and read from the meta table on request."""
+"""Episodes in memory. Beyond it the oldest ended ones are evicted and read from the meta table on request."""
 MOST_WAITING = 200_000
-"""Transitions that may wait for the pipeline; beyond, requests are rejected with a time to retry."""
+"""Transitions that may wait for the pipeline. Beyond it requests are rejected with a time to retry."""
 SHOWN_AT_ONCE = 200
-"""Transitions that are published to pages and the live stream in one step of the event loop."""
+"""Transitions published to pages and the live stream in one step of the event loop."""
 MOST_STORING = 64
-"""Bodies that are being stored at once."""
+"""Bodies that are stored concurrently."""
 RETRY_S = 10
 _SKEW = 60_000_000
 _decoder = msgspec.json.Decoder(AlertFact)
@@ -46,7 +46,7 @@ Key = tuple[str, Micros]
 
 
 class OpenEpisode(NamedTuple):
-    """An episode without a received end; `heard`: microseconds of its last notification."""
+    """An episode without a received end. `heard`: its last notification, in microseconds."""
 
     key: Key
     fact: AlertFact
@@ -56,8 +56,8 @@ class OpenEpisode(NamedTuple):
 class AlertRegistry:
     """`accept` is durable before it returns, and called on the event loop only (`_storing`, `_waiting`).
 
-    Thread-safe: what is in memory is guarded by `_lock`, which is never held over I/O; callers get copies. `catch_up`
-    is called by one thread at a time.
+    Thread-safe: the episodes in memory are guarded by `_lock`, which is never held over I/O; callers get copies.
+    `catch_up` is called by one thread at a time.
     """
 
     def __init__(
@@ -88,8 +88,8 @@ class AlertRegistry:
         self._seen_to = EPOCH
 
     async def accept(self, facts: Sequence[AlertFact]) -> int:
-        """Store durably, then show; returns how many were new. Raises SourceError, with a time to come back when too
-        much waits already.
+        """Store facts durably, then publish them; returns how many were new. Raises SourceError, with a time to retry
+        if too many already wait.
         """
         if self._storing >= MOST_STORING or self._waiting + len(facts) > self._most_waiting:
             raise SourceUnavailable("inbox", "too many alerts are waiting to be stored; retry", RETRY_S)
@@ -104,18 +104,18 @@ class AlertRegistry:
             self._heard.update(heard)
         for at in range(0, len(facts), SHOWN_AT_ONCE):
             if at:
-                await asyncio.sleep(0)  # others have their turn
+                await asyncio.sleep(0)  # let other tasks run
             self._show(facts[at : at + SHOWN_AT_ONCE], told=True)
         return new
 
     def open_since(self, fingerprint: str) -> Micros | None:
-        """Since when an alert fires, as far as we were told."""
+        """Since when an alert fires, according to its notifications."""
         with self._lock:
             starts = self._starts.get(fingerprint)
             return starts[-1] if starts and "resolved" not in self._told[fingerprint, starts[-1]] else None
 
     def open_episodes(self) -> list[OpenEpisode]:
-        """Episodes that fire, as far as messages say."""
+        """Episodes that fire, according to their notifications."""
         with self._lock:
             last = {(fingerprint, starts[-1]) for fingerprint, starts in self._starts.items()}
             found = [
@@ -127,7 +127,7 @@ class AlertRegistry:
             ]
 
     def mark_stale(self, doubts: Mapping[Key, Micros], muted: Mapping[str, Muted] | None) -> None:
-        """Which open episodes fell silent, since when; and which alerts are muted, where that is known."""
+        """Set the open episodes whose notifications stopped, with since when, and the muted alerts, if known."""
         with self._lock:
             changed = {key for key in {*doubts, *self._doubted} if doubts.get(key) != self._doubted.get(key)}
             self._doubted = dict(doubts)
@@ -166,18 +166,18 @@ class AlertRegistry:
         self._forget()
 
     def version(self, name: TableName | None) -> int:
-        """How many transitions were shown so far: of a table, or of all."""
+        """The number of transitions published so far, for a table or for all."""
         return self._shown[name]
 
     def episodes(self, name: TableName | None = None) -> list[Episode]:
-        """Those in memory, newest first: of a table, or all."""
+        """The episodes in memory, newest first, of a table or of all."""
         with self._lock:
             keys = self._told.keys() if name is None else self._of_table.get(name, set())
             found = [self._episode(key) for key in keys]
         return sorted(found, key=lambda episode: (-episode.fact.starts_at, episode.fact.fingerprint))
 
     async def of_fingerprint(self, fingerprint: str) -> list[Episode]:
-        """All of one alert, newest first; from the meta table where memory has none of it. Raises SourceError."""
+        """All episodes of one alert, newest first; from the meta table if none is in memory. Raises SourceError."""
         with self._lock:
             found = [self._episode((fingerprint, at)) for at in self._starts.get(fingerprint, ())]
         if not found and self._engine is not None:
@@ -191,7 +191,7 @@ class AlertRegistry:
         return sorted(found, key=lambda episode: -episode.fact.starts_at)
 
     async def older(self) -> list[Episode]:
-        """Everything that the meta table holds, newest first. Raises SourceError."""
+        """All episodes in the meta table, newest first. Raises SourceError."""
         if self._engine is None:
             return []
         told: dict[Key, dict[str, AlertFact]] = defaultdict(dict)
@@ -245,7 +245,7 @@ class AlertRegistry:
                     keys.discard(key)
 
     def _cold(self, start: Micros) -> list[AlertFact]:
-        """Rows of the meta table. Raises SourceError."""
+        """Rows of the meta table since an instant. Raises SourceError."""
         if self._engine is None:
             return []
         rows = self._engine.select(MetaQuery(table="alerts", start=start)).to_dicts()

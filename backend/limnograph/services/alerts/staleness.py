@@ -1,5 +1,6 @@
-"""Alerts whose end was never reported: when Alertmanager and Prometheus no longer have an alert, or nothing is received
-for a day, its state is unknown since it was last seen. Its record stays as received; one more message, and it fires.
+"""Alerts whose end was never received: if Alertmanager and Prometheus no longer have an alert, or no notification
+arrives for a day, its state is unknown since it was last seen. Its record stays as received; one more notification
+makes it fire again.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from limnograph.services.alerts.registry import AlertRegistry, Key
 from limnograph.services.sources.metrics import Metrics, page_budget
 
 GRACE = 5 * 60 * MICROS_PER_SECOND
-"""Sources are without an alert for so long before that means something: after a restart Prometheus has to evaluate its
-rules again, and a webhook may come before the evaluation is written.
+"""How long the sources must lack an alert before it counts: after a restart Prometheus has to evaluate its rules again,
+and a webhook may arrive before the evaluation is written.
 """
 QUIET = 25 * 3_600 * MICROS_PER_SECOND
 """For alerts without a source to query: Alertmanager repeats firing alerts every four hours, and few installations set
@@ -30,14 +31,14 @@ WITHIN_S = 5.0
 
 
 class _Sources(NamedTuple):
-    """Alerts that the sources have now; None: a source was not queried or did not respond completely."""
+    """Alerts that the sources have now. None: a source was not queried or did not respond completely."""
 
     alertmanager: Sequence[ActiveAlert] | None
     prometheus: Sequence[Mapping[str, str]] | None
     all_answered: bool
 
     def have(self, fact: AlertFact) -> bool | None:
-        """Whether the alert is active; None where that is not known. Grafana's own rules are known to neither."""
+        """Whether the alert is active; None if unknown. Neither source knows Grafana's own rules."""
         if fact.source == "grafana":
             return None
         told = fact.labels or {}
@@ -49,10 +50,11 @@ class _Sources(NamedTuple):
 
 
 class AlertStaleness:
-    """`check` is called now and then. `metrics`, `active`: who is asked, where the settings name them.
+    """Marks open episodes as stale. `check` is called periodically. Used on the event loop only.
 
-    `asks`, `error`, `last_success` (epoch microseconds): whether Alertmanager is asked at all, and how that went. Used
-    on the event loop only.
+    `metrics`, `active`: the configured sources to query
+    `asks`: whether Alertmanager is queried at all
+    `error`, `last_success`: the result of querying Alertmanager (epoch microseconds)
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class AlertStaleness:
         self._seen: dict[Key, Micros] = {}
 
     async def check(self) -> None:
-        """Compare what is open with what the sources have. Costs nothing while nothing is open."""
+        """Compare open episodes with the alerts that the sources have. Costs nothing while none is open."""
         open_episodes = self._alerts.open_episodes()
         if not open_episodes:
             return
@@ -77,7 +79,7 @@ class AlertStaleness:
             if there:
                 self._seen[key] = now
             last = max(heard, self._seen.get(key, EPOCH))
-            # Nothing could be received before this process began.
+            # Nothing could be received before this process started.
             silent = now - max(last, self._begun)
             if not there and silent > (QUIET if there is None else GRACE):
                 doubts[key] = last
@@ -102,7 +104,7 @@ class AlertStaleness:
         return found
 
     async def _in_prometheus(self) -> Sequence[Mapping[str, str]] | None:
-        """Labels of the alerts that fire; None unless every source answered with all of them."""
+        """Labels of the firing alerts; None unless every source returned all of them."""
         if self._metrics is None:
             return None
         now = to_millis(self._clock.now())

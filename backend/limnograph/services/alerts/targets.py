@@ -76,7 +76,7 @@ class AlertTargets:
     def _of_record(
         self, question: AlertQuestion, episodes: Sequence[Episode], meant: Sequence[TableName]
     ) -> list[Episode]:
-        """Episodes that fit the link, newest first."""
+        """Episodes that match the link, newest first."""
         if question.fingerprint:
             return [one for one in episodes if one.fact.fingerprint == question.fingerprint]
         if not question.labels:
@@ -104,7 +104,7 @@ class AlertTargets:
         )
 
     def _from_link(self, question: AlertQuestion, active: _Active | None, meant: Sequence[TableName]) -> AlertTarget:
-        """No record: the table's page at that time if there is one table, else the user has to choose."""
+        """Without a record: the table's page at that time if the link names one table, else the user chooses."""
         since = (active.since if active else None) or question.starts_at
         window = open_window(since if since is not None else self._clock.now(), live=since is not None)
         about_tables = [table_of(*name) for name in meant]
@@ -126,7 +126,7 @@ class AlertTargets:
         )
 
     async def _asked(self, question: AlertQuestion) -> _Active | None:
-        """Whether Prometheus, else Alertmanager, has an alert with these labels now; one that fails says nothing."""
+        """The alert with these labels in Prometheus, else in Alertmanager; a source that fails counts as no answer."""
         if "alertname" not in question.labels:
             return None
         for ask in (self._in_prometheus, self._in_alertmanager):

@@ -1,4 +1,4 @@
-"""Episodes of alerts on the wire: rows, their order, and the time window."""
+"""Wire format of alert episodes: rows, their order, and the time window."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from limnograph.services.alerts.episode import Episode
 from limnograph.services.alerts.links import longest_range_s
 
 LEAST_BEFORE = 3_600 * MICROS_PER_SECOND
-"""The window begins at least so long before the expression became true."""
+"""The window begins at least this long before the expression became true."""
 AFTER = 30 * 60 * MICROS_PER_SECOND
 WEEK = 7 * 86_400 * MICROS_PER_SECOND
 MOST_SPANS = 100
 
 
 def view(episode: Episode) -> AlertView:
-    """An episode on the wire."""
+    """An episode in the wire format."""
     fact, end = episode.fact, episode.ends_at
     told = fact.annotations or {}
     return AlertView(
@@ -39,7 +39,7 @@ def view(episode: Episode) -> AlertView:
 
 
 def week(fingerprint: str, episodes: Sequence[Episode], now: Micros) -> AlertWeek:
-    """Of one alert's episodes those that reach into the last seven days."""
+    """The episodes of one alert that overlap the last seven days."""
     spans = []
     for episode in sorted(episodes, key=lambda one: one.fact.starts_at):
         end = episode.known_to
@@ -50,25 +50,25 @@ def week(fingerprint: str, episodes: Sequence[Episode], now: Micros) -> AlertWee
 
 
 def refs(fact: AlertFact) -> list[AlertTable]:
-    """The table of an alert, as much of it as is known."""
+    """The table of an alert, as far as it is known."""
     if fact.table is None:
         return []
     return [table_of(fact.catalog, fact.namespace, fact.table)]
 
 
 def table_of(catalog: str | None, namespace: str | None, table: str | None) -> AlertTable:
-    """A table on the wire, as much of it as is known; a record has the escapes of a name that is known."""
+    """A table in the wire format, as far as it is known. A recorded name is escaped like a known name."""
     plain = TableName(catalog or "", namespace or "", table or "").plain
     return AlertTable(catalog=catalog, table_namespace=namespace and plain.namespace, table=table and plain.table)
 
 
 def place(episode: Episode) -> tuple[int, int, str]:
-    """What the list is sorted by: firing ones first, then newest first."""
+    """The sort key of the list: firing episodes first, then the newest."""
     return int(not episode.firing), -episode.fact.starts_at, episode.fact.fingerprint
 
 
 def nearest(newest_first: Sequence[Episode], starts_at: Micros | None) -> Episode | None:
-    """The episode that begins at an instant, else the last one that began before it, else the first."""
+    """The episode that begins at an instant, else the last one that began before it, else the newest."""
     if starts_at is not None:
         begun = [one for one in newest_first if one.fact.starts_at <= starts_at + MICROS_PER_SECOND]
         return max(begun or newest_first, key=lambda one: one.fact.starts_at, default=None)
@@ -76,14 +76,14 @@ def nearest(newest_first: Sequence[Episode], starts_at: Micros | None) -> Episod
 
 
 def window_of(since: Micros, fired: Micros, episode: Episode, asked: str | None) -> AlertWindow:
-    """Of an episode whose expression `asked` became true at `since`."""
+    """The window of an episode whose expression `asked` became true at `since`."""
     before = max(LEAST_BEFORE, 4 * (fired - since), round(longest_range_s(asked) * MICROS_PER_SECOND))
     end = episode.ends_at
     return AlertWindow(start=to_millis(max(EPOCH, since - before)), end=None if end is None else to_millis(end + AFTER))
 
 
 def open_window(since: Micros, *, live: bool = True) -> AlertWindow:
-    """From an hour before an instant until then, or until now."""
+    """From an hour before an instant until the instant, or until now."""
     end = None if live else to_millis(since)
     return AlertWindow(start=to_millis(max(EPOCH, since - LEAST_BEFORE)), end=end)
 

@@ -1,1 +1,1 @@
-"""What other programs push: parsed, matched to tables, stored in the inbox."""
+"""Events that other programs push: parsed, matched to tables, stored in the inbox."""

@@ -1,5 +1,5 @@
-"""JSON bodies of strangers: parsed, or refused with the name of the field that is wrong. Nothing they send is an error
-of ours.
+"""JSON bodies of untrusted clients: parsed, or rejected with the name of the invalid field. No input causes an internal
+error.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from limnograph.domain.errors import InvalidInput
 _T = TypeVar("_T")
 BODY = "body"
 SMALL = 16 * 1024
-"""Bytes that are parsed faster than a thread can be scheduled."""
+"""Bodies up to this many bytes are parsed faster than a thread can be scheduled."""
 
 
 async def apart(size: int, act: Callable[..., _T], *given: Any) -> _T:
-    """`act(*given)`; in a thread where it works on more than SMALL bytes, so that the event loop serves others."""
+    """`act(*given)`, in a thread for more than SMALL bytes, so that the event loop stays responsive."""
     return await asyncio.to_thread(act, *given) if size > SMALL else act(*given)
 
 
@@ -37,7 +37,7 @@ def parse(body: bytes, kind: type[_T]) -> _T:
 
 
 def convert(value: Any, kind: type[_T], prefix: str = "") -> _T:
-    """A value that was parsed before. Raises InvalidInput."""
+    """Convert an already parsed value. Raises InvalidInput."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:

@@ -1,7 +1,7 @@
-"""Facets of a dataset that are kept with a run: where its columns come from, and which are masked. Pure.
+"""Dataset facets that are stored with a run: where its columns come from, and which are masked. Pure.
 
-Kept as JSON text, as it was sent, without what points at schemas and without free text: a transformation's description
-is often the expression itself, with its literals, and those may be personal data.
+Stored as JSON text as sent, without schema references and free text: a transformation's description is often the
+expression itself, with its literals, and those may be personal data.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from limnograph.domain.inbound.openlineage import ColumnLineageFacet, Facets, fa
 
 KEPT = ("columnLineage", "lineage", "masking")
 LONGEST_FACETS = 256 * 2**10
-"""Characters of a dataset's facets that are kept; longer ones are left out as `{"<facet>": null}`."""
+"""Characters of a dataset's facets that are stored; longer facets are replaced by `{"<facet>": null}`."""
 _FREE_TEXT = {"_producer", "_schemaURL", "description", "transformationDescription"}
 _DEEPEST = 20
 _decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Origin(NamedTuple):
-    """An input column of an output column. `masked` None: not said."""
+    """An input column of an output column. `masked` None: not reported."""
 
     column: str
     namespace: str
@@ -33,7 +33,7 @@ class Origin(NamedTuple):
 
 
 def kept_facets(facets: Facets | None) -> str | None:
-    """The facets worth keeping as JSON; None where there is none."""
+    """The facets to store, as JSON; None if there are none."""
     found: dict[str, object] = {}
     room = LONGEST_FACETS
     for name in KEPT:
@@ -51,7 +51,7 @@ def kept_facets(facets: Facets | None) -> str | None:
 
 
 def origins(text: str | None) -> Iterator[Origin]:
-    """Where columns come from, by facet `columnLineage` of kept facets; nothing where there is none."""
+    """Origins of columns in the `columnLineage` of stored facets; empty without one."""
     try:
         facets = _decoder.decode(text) if text else {}
     except (msgspec.MsgspecError, RecursionError):

@@ -1,4 +1,4 @@
-"""Events that other programs push: parsed, stored durably in the inbox, then the watcher is woken."""
+"""Events that other programs push: parsed, stored durably in the inbox; then the watcher is woken."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from limnograph.services.jobs.runs import RunRegistry, items_of
 
 
 class EventIntake:
-    """Every method is durable before it returns. Raises InvalidInput naming the field, SourceError. Immutable after
-    construction.
+    """Every method is durable before it returns. Raises SourceError, and InvalidInput with the invalid field. Immutable
+    after construction.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class EventIntake:
         self._reported = reported or ReportedCommits()
 
     async def lineage(self, body: bytes) -> Acknowledgement:
-        """An OpenLineage event. Those of jobs and datasets alone are valid and say nothing about runs."""
+        """An OpenLineage event. Events of only a job or a dataset are valid and contain no run."""
         return await self._take(body, self._lineage)
 
     def _lineage(self, body: bytes) -> ReceivedEvents:
@@ -54,7 +54,7 @@ class EventIntake:
         return read_lineage_event(event, self._naming, self._clock.now())
 
     async def report(self, body: bytes) -> Acknowledgement:
-        """An Iceberg metrics report whose table is the one that it names."""
+        """An Iceberg metrics report; the report names its table."""
         return await self._take(body, self._report)
 
     def _report(self, body: bytes) -> ReceivedEvents:
@@ -63,7 +63,7 @@ class EventIntake:
         return read_metrics_report(report, name, self._clock.now(), "iceberg-report")
 
     async def rest_report(self, body: bytes, prefix: str | None, levels: Sequence[str]) -> Acknowledgement:
-        """An Iceberg metrics report as a REST catalog gets it: the table is that of the URL."""
+        """An Iceberg metrics report sent to a REST catalog; the URL names its table."""
         return await self._take(body, partial(self._rest_report, prefix, levels))
 
     def _rest_report(self, prefix: str | None, levels: Sequence[str], body: bytes) -> ReceivedEvents:
@@ -84,7 +84,7 @@ class EventIntake:
         return await self._take(body, notifications.parse_debezium_changes)
 
     async def _take(self, body: bytes, understand: Callable[[bytes], ReceivedEvents]) -> Acknowledgement:
-        """In one transaction: a request is taken as a whole or not at all."""
+        """Store everything in one transaction: a request is accepted as a whole or not at all."""
         told, items = await apart(len(body), self._understood, body, understand)
         if not items:
             return Acknowledgement(0, 0)
@@ -111,7 +111,7 @@ class EventIntake:
 
 
 def _notice_item(notice: Notice, now: Micros) -> InboxItem:
-    """A notice needs no row: it is committed as soon as it is there, and goes an hour later."""
+    """A notice needs no row: it is committed on arrival and deleted an hour later."""
     key = item_key(notice.source, *notice.identity)
     return InboxItem("notification", key, msgspec.json.encode(notice), now, now)
 

@@ -1,7 +1,7 @@
 """OpenLineage run events as transitions of job runs, reports and notices.
 
-START is `running`, COMPLETE `ok`, FAIL and ABORT `failed`. RUNNING and OTHER are no transition: a run has any number of
-them, and rows are known by `(run_id, status)`; what their facets report is kept. Pure.
+START is `running`, COMPLETE `ok`, FAIL and ABORT `failed`. RUNNING and OTHER are no transition, as a run has any number
+of them and rows are identified by `(run_id, status)`; what their facets report is stored. Pure.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from limnograph.services.jobs.run_log import only_written
 SOURCE = "openlineage"
 STATUS = {"START": "running", "COMPLETE": "ok", "FAIL": "failed", "ABORT": "failed"}
 MOST_TABLES = 1_000
-"""Tables of a run that are kept."""
+"""Tables of a run that are stored."""
 LONGEST_MESSAGE = 2_000
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _LATEST = 32_503_680_000_000_000
 
 
 class LineageEvent:
-    """One event with its datasets named. `now`: when it was accepted, epoch microseconds."""
+    """One event with its datasets resolved to tables. `now`: when it was accepted, epoch microseconds."""
 
     def __init__(self, event: RunEvent, naming: TableResolver, now: Micros) -> None:
         self._event, self._naming, self._now = event, naming, now
@@ -57,7 +57,7 @@ class LineageEvent:
         self._outputs = [(dataset, self._named(dataset)) for dataset in (event.outputs or [])[:MOST_TABLES]]
 
     def told(self) -> ReceivedEvents:
-        """Everything that the event says."""
+        """Everything that the event contains."""
         return ReceivedEvents(runs=tuple(self._runs()), reports=tuple(self._reports()), notices=tuple(self._notices()))
 
     def _runs(self) -> Iterator[RunFact]:
@@ -105,8 +105,9 @@ class LineageEvent:
             )
 
     def _written_snapshot(self, dataset: Dataset, selector: TableSelector) -> int | None:
-        """The snapshot of the commit report, else facet `version` of a successful run. That is the snapshot that main
-        pointed to when the event was created: before the end it is the previous snapshot, and it knows no branch.
+        """The snapshot in the commit report, else facet `version` of a successful run. The facet holds the snapshot
+        that main pointed at when the event was created: before the run's end that is the previous snapshot, and it
+        ignores branches.
         """
         commit = facet(dataset.output_facets, "icebergCommitReport", CommitReportFacet)
         if commit is not None and (found := long(commit.snapshot_id)) is not None:
@@ -143,7 +144,7 @@ class LineageEvent:
         }
 
     def _notices(self) -> Iterator[Notice]:
-        """Outputs of a run that ended, with any result, and those with a commit report."""
+        """Outputs of a run that ended, with any result, and outputs with a commit report."""
         ended = self._event.event_type in {"COMPLETE", "FAIL", "ABORT"}
         for dataset, named in self._outputs:
             name = named.name if named else None
@@ -162,7 +163,7 @@ class LineageEvent:
             )
 
     def _named(self, dataset: Dataset) -> SelectedTable | None:
-        """By its catalog, by a symlink, by its own name, by its folder: the most certain first."""
+        """The table by its catalog, by a symlink, by its own name, or by its folder: the most certain first."""
         naming = self._naming
         symlinks = facet(dataset.facets, "symlinks", SymlinksFacet)
         links = [link for link in symlinks.identifiers if link.type.upper() in {"TABLE", ""}] if symlinks else []
@@ -186,7 +187,7 @@ class LineageEvent:
 
 
 def read_lineage_event(event: RunEvent, naming: TableResolver, now: Micros) -> ReceivedEvents:
-    """Raises InvalidInput when the event's time is none."""
+    """Raises InvalidInput if the event's time is invalid."""
     return LineageEvent(event, naming, now).told()
 
 
@@ -209,7 +210,7 @@ def _engine(facets: Facets | None) -> tuple[str | None, str | None]:
 
 def _read_snapshot(dataset: Dataset, selector: TableSelector) -> int | None:
     """The selection, else the snapshot of the scan report, else facet `version`, which the Spark integration fills with
-    the snapshot that main points to: it knows no branch, tag or instant.
+    main's snapshot, whatever branch, tag or instant was read.
     """
     if selector.snapshot_id is not None:
         return selector.snapshot_id
@@ -221,7 +222,7 @@ def _read_snapshot(dataset: Dataset, selector: TableSelector) -> int | None:
 
 
 def _location(dataset: Dataset, selector: TableSelector) -> str | None:
-    """Folder of the table, without what selects a part of it."""
+    """Folder of the table, without the suffix that selects a part of it."""
     location = dataset_location(dataset.namespace, dataset.name)
     split = split_folder(location) if location and selector != WHOLE else None
     return split[0] if split else location

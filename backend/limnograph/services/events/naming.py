@@ -1,6 +1,6 @@
-"""Resolves external names to our tables: a dataset of OpenLineage, a URL of a REST catalog, a folder. Rules in the
-order of their certainty; if none applies, the external name remains. Names are resolved by the catalogs of the settings
-and the currently known tables.
+"""Resolves external names to our tables: an OpenLineage dataset, a REST catalog URL, a folder. Rules apply in the order
+of their certainty; if none applies, the external name remains. Names are resolved by the configured catalogs and the
+currently known tables.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from limnograph.domain.inbound.notices import folder_of
 from limnograph.domain.inbound.selectors import WHOLE, TableSelector, selector_of, split_folder, split_name
 
 LONGEST = 1_000
-"""Characters of a name or location that are kept."""
+"""Characters of a name or location that are stored."""
 _STORES = ("s3", "s3a", "s3n", "gs", "hdfs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs", "adl", "viewfs")
 
 
 class KnownTable(NamedTuple):
-    """A table that is known now; `metadata_location` of its newest snapshot."""
+    """A currently known table. `metadata_location`: that of its newest snapshot."""
 
     name: TableName
     metadata_location: str | None
 
 
 class TableIndex(NamedTuple):
-    """Known tables by folder, and by namespace and name over all catalogs; `names` and namespaces of all."""
+    """Known tables by folder, and by namespace and name across catalogs; all `names` and namespaces."""
 
     by_folder: dict[str, TableName]
     by_suffix: dict[tuple[str, str], list[TableName]]
@@ -35,14 +35,14 @@ class TableIndex(NamedTuple):
 
 
 class SelectedTable(NamedTuple):
-    """A table, and the selected part of it."""
+    """A table and the selected part of it."""
 
     name: TableName
     selector: TableSelector = WHOLE
 
 
 class TableResolver:
-    """`catalogs`: their properties by name. `known` returns the tables, and is called again when `version` changed.
+    """`catalogs`: their properties by name. `known` returns the tables and is called again if `version` changed.
     Thread-safe: the index is replaced whole.
     """
 
@@ -56,7 +56,7 @@ class TableResolver:
         self._indexed: tuple[object, TableIndex] | None = None
 
     def by_catalog(self, catalog: str | None, uri: str | None, levels: Sequence[str]) -> TableName | None:
-        """A name inside a catalog that is identified by its name or its address."""
+        """A table in the catalog with this name or address."""
         found = catalog if catalog in self._catalogs else self._at(uri)
         if found is None:
             return None
@@ -64,19 +64,19 @@ class TableResolver:
         return _inside(found, inside)
 
     def by_place(self, place: str | None, levels: Sequence[str]) -> TableName | None:
-        """A name inside the catalog that has this address or warehouse."""
+        """A table in the catalog with this address or warehouse."""
         found = self._at(place)
         return _inside(found, levels) if found else None
 
     def by_levels(self, levels: Sequence[str]) -> TableName | None:
-        """`catalog.namespace.table` with a catalog of ours, or a namespace and name that only one table has. None for a
-        metadata table: facts about it are not facts about the table.
+        """`catalog.namespace.table` with a configured catalog, or a namespace and name that only one table has. None
+        for a metadata table: facts about it are not facts about the table.
         """
         found = self.selected_by_levels(levels)
         return None if found is None or found.selector.metadata_table else found.name
 
     def selected_by_levels(self, levels: Sequence[str]) -> SelectedTable | None:
-        """As `by_levels`, with what follows the table's name."""
+        """As `by_levels`, including a selector after the table's name."""
         if len(levels) > 2 and levels[0] in self._catalogs:
             return self.settled(_inside(levels[0], levels[1:]))
         for inside in (levels, levels[1:]):
@@ -87,7 +87,7 @@ class TableResolver:
         return None
 
     def settled(self, name: TableName | None) -> SelectedTable | None:
-        """A name as a table: a known one is itself; else a selector after a table's name is split off, unless known
+        """A name as a table: a known one unchanged; else a selector after a table's name is split off, unless known
         tables are below that name.
         """
         if name is None:
@@ -111,21 +111,21 @@ class TableResolver:
         return found[0] if len(found) == 1 else None
 
     def selected_by_folder(self, location: str | None) -> SelectedTable | None:
-        """As `by_folder`; a folder that is none of a table may be a table's with a selector behind it."""
+        """As `by_folder`, including a folder that is a table's folder followed by a selector."""
         if found := self.by_folder(location):
             return SelectedTable(found)
         split = split_folder(location) if location else None
         return SelectedTable(found, split[1]) if split and (found := self.by_folder(split[0])) else None
 
     def by_folder(self, location: str | None) -> TableName | None:
-        """The table in a folder, or the table that a metadata file belongs to."""
+        """The table in a folder, or the table of a metadata file."""
         if not location:
             return None
         folder = normalise_location(folder_of(location))
         return self._index().by_folder.get(folder)
 
     def by_warehouse(self, location: str | None, levels: Sequence[str]) -> TableName | None:
-        """A name whose folder is in the warehouse of a catalog: a table that has not been seen yet."""
+        """A table whose folder is in the warehouse of a catalog: one that was not observed yet."""
         if not location:
             return None
         folder = normalise_location(location) + "/"
@@ -136,8 +136,8 @@ class TableResolver:
         return None
 
     def by_rest(self, prefix: str | None, levels: Sequence[str]) -> TableName | None:
-        """A table of a REST catalog's URL: of the catalog whose name, prefix or warehouse that is, else of the only
-        REST catalog, else of the only catalog.
+        """The table in a REST catalog's URL. The catalog is the one with this name, prefix or warehouse, else the only
+        REST catalog, else the only catalog.
         """
         if prefix and prefix in self._catalogs:
             return _inside(prefix, levels)
@@ -165,7 +165,7 @@ class TableResolver:
 
 
 def dataset_location(namespace: str, name: str) -> str | None:
-    """Folder of a dataset by OpenLineage's naming rules: namespace and name make a URI; None where they do not."""
+    """Folder of a dataset by OpenLineage's naming rules: namespace and name as a URI; None if they form none."""
     scheme = namespace.split(":", 1)[0]
     if scheme == "file":
         return normalise_location("file:///" + name.lstrip("/"))[:LONGEST] if "/" in name else None
@@ -175,14 +175,14 @@ def dataset_location(namespace: str, name: str) -> str | None:
 
 
 def _inside(catalog: str, levels: Sequence[str]) -> TableName | None:
-    """Namespace levels and a table name; None when there is no namespace."""
+    """A table from namespace levels and a name; None without a namespace."""
     if len(levels) < 2 or not all(levels) or sum(map(len, levels)) > LONGEST:
         return None
     return TableName.of(catalog, levels[:-1], escape_level(levels[-1]))
 
 
 def _split(levels: Sequence[str]) -> tuple[list[str], TableSelector] | None:
-    """Levels of a table's name, of which there are at least two, and what the rest selects; None: nothing."""
+    """The levels of a table's name, at least two, and the selector in the remaining ones; None without a selector."""
     if not levels:
         return None
     if (split := split_name(levels[-1])) is not None:

@@ -1,5 +1,5 @@
 """Notifications of catalogs and object stores as notices. A notification without a table still wakes the watcher; one
-that does not concern tables is accepted and ignored. Pure. All raise InvalidInput for a malformed body.
+that does not concern tables is accepted and ignored. Pure. Every parser raises InvalidInput for a malformed body.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from limnograph.services.events.naming import LONGEST, TableResolver
 from limnograph.services.events.received import ReceivedEvents
 
 MOST = 10_000
-"""Events of one body."""
+"""Most events in one body."""
 CATALOG_TABLE = "iceberg_tables"
 _SEPARATOR = "\x1f"
 _NAMES = ("table", "name", "table-name", "table_name", "tableName")
@@ -73,7 +73,7 @@ def _levels(namespace: object, table: object) -> list[str]:
 
 
 def parse_s3_events(body: bytes, naming: TableResolver) -> ReceivedEvents:
-    """Events of the metadata of tables; all other objects are none of ours."""
+    """Events of table metadata; all other objects are ignored."""
     event = parse(body, S3Event)
     if event.message is not None and event.records is None and event.type not in _SUBSCRIPTIONS:
         event = parse(event.message.encode(), S3Event)

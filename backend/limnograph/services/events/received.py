@@ -1,5 +1,5 @@
-"""Contents of one request: facts for the inbox and notices that wake the watcher. Values; `services/events/intake.py`
-stores them.
+"""Contents of one request: facts for the inbox, and notices that wake the watcher. Values only;
+`services/events/intake.py` stores them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from limnograph.domain.inbound.notices import Notice
 
 
 class ReceivedEvents(NamedTuple):
-    """`messages`: the number of received items, some of which need neither fact nor notice."""
+    """`messages`: the number of received items; some need neither a fact nor a notice."""
 
     runs: tuple[RunFact, ...] = ()
     reports: tuple[ReportFact, ...] = ()
@@ -20,7 +20,7 @@ class ReceivedEvents(NamedTuple):
 
 
 class Acknowledgement(NamedTuple):
-    """The number of new messages, and of repeated ones."""
+    """The number of new and of repeated messages."""
 
     accepted: int
     duplicates: int

@@ -1,4 +1,4 @@
-"""Commits and attempts that Iceberg clients reported, counted by table while the server runs: contention in numbers."""
+"""Counts commits and attempts reported by Iceberg clients, by table, since the server's start. Measures contention."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from limnograph.domain.facts.events import ReportFact
 from limnograph.domain.ids import TableName
 
 MOST_TABLES = 10_000
-"""Tables that are counted; names come from strangers, so they are bounded."""
+"""Most tables that are counted. Names come from untrusted clients, so their number is bounded."""
 
 
 class CommitAttempts(NamedTuple):
-    """Commits of one table and the attempts that they took."""
+    """Commits of one table and the attempts they needed."""
 
     commits: int
     attempts: int
 
 
 class ReportedCommits:
-    """Thread-safe: guarded by `_lock`. Only reports whose table has a catalog of ours and that say how many attempts
-    there were.
+    """Thread-safe: guarded by `_lock`. Counts only reports with a number of attempts whose table is in a configured
+    catalog.
     """
 
     def __init__(self, most: int = MOST_TABLES) -> None:
@@ -31,7 +31,7 @@ class ReportedCommits:
         self._counted: dict[TableName, CommitAttempts] = {}
 
     def add(self, reports: Iterable[ReportFact]) -> None:
-        """Count those of commits."""
+        """Count the commit reports among these."""
         with self._lock:
             for report in reports:
                 if report.kind != "commit" or not report.attempts or not report.catalog or not report.table:
@@ -44,6 +44,6 @@ class ReportedCommits:
                 self._counted[name] = CommitAttempts(commits + 1, attempts + report.attempts)
 
     def told(self) -> dict[TableName, CommitAttempts]:
-        """What was counted so far."""
+        """The counts so far."""
         with self._lock:
             return dict(self._counted)

@@ -41,7 +41,7 @@ def read_metrics_report(
     report: ReportIn, name: TableName | None, now: Micros, source: str, spoken: tuple[str, ...] = ()
 ) -> ReceivedEvents:
     """A row, and for a commit a notice. An unresolved name is recorded as sent. `spoken`: the client's name of the
-    table, if it is not in the report.
+    table, if the report does not contain it.
     """
     spoken = spoken or (report.table_name,)
     kind = report.report_type.removesuffix("-report")
@@ -70,7 +70,7 @@ def read_metrics_report(
 
 
 def of_scan_facet(facet: ScanReportFacet, spoken: tuple[str, ...], **about: Any) -> ReportFact:
-    """An `icebergScanReport` of OpenLineage; `about`: columns from its event; `spoken`: the name of its dataset."""
+    """An `icebergScanReport` of OpenLineage. `about`: columns from its event; `spoken`: the name of its dataset."""
     schema = long(facet.schema_id)
     return _fact(
         "scan",
@@ -122,7 +122,7 @@ def _fact(
 
 
 def _event_id(fact: ReportFact, spoken: tuple[str, ...]) -> str:
-    """Hash of what is reported of what; not of when it came here, nor of what we know about its table."""
+    """Hash of the report's contents, without its time of arrival and without what we know about its table."""
     said = [getattr(fact, name) for name in fact.__struct_fields__ if name not in _NOT_SAID]
     return hashlib.sha256(msgspec.json.encode([spoken, said])).hexdigest()[:32]
 
@@ -135,7 +135,7 @@ def _named(name: TableName | None, text: str) -> dict[str, str | None]:
 
 
 def _filter(value: object) -> str | None:
-    """As text: clients send expressions as JSON, some as text; `true` is none."""
+    """The filter as text: most clients send expressions as JSON, some as text; `true` is no filter."""
     if value in (None, "", "true", True):
         return None
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
@@ -143,7 +143,7 @@ def _filter(value: object) -> str | None:
 
 
 def _camel(metrics: Mapping[str, Any] | None) -> dict[str, int]:
-    """OpenLineage's spelling of the same metrics; its durations are milliseconds."""
+    """The same metrics in OpenLineage's spelling; its durations are milliseconds."""
     plain = {_kebab(name): long(value) for name, value in (metrics or {}).items()}
     return {
         name: value * _NS_PER_MS if name in _DURATIONS else value

@@ -1,1 +1,1 @@
-"""Explain: the case of a job, its answer, and labels."""
+"""Explain: the case of a job, its explanation, and labels."""

@@ -1,4 +1,4 @@
-"""Around a change: between which bounds its size lies, and what else moved then. Pure; instants epoch ms."""
+"""Around a change: the bounds of its size, and which other series changed then. Pure; instants epoch ms."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from limnograph.services.jobs.signals import Signal
 
 Floats = npt.NDArray[np.float64]
 LEAST_RUNS = 8
-"""On each side, to say how well a size is known."""
+"""The least number of runs on each side of a change that bounds its size."""
 MOST_RUNS = 100
 NEAR_RUNS = 20
-"""On each side, of what the job used: what moved hours before is not what happened then."""
+"""Runs on each side of a change in whose time the job's resources are compared: a change hours earlier is unrelated."""
 LEAST_OTHERS = 3
-"""Values of another series on each side, to say whether it moved."""
+"""The least number of values of another series on each side to decide whether it changed."""
 MOVED = 0.1
 NORMAL_95 = 1.96
 OUTLIER = 3.0
@@ -31,7 +31,7 @@ OUTLIER = 3.0
 
 
 class _Sides(NamedTuple):
-    """Logarithms before and after a change."""
+    """Logarithms of the durations before and after a change."""
 
     before: Floats
     after: Floats
@@ -47,7 +47,7 @@ def around(
     load: LoadSeries | None,
     used: Mapping[Signal, QueryResult] = MappingProxyType({}),
 ) -> list[ChangeBounds]:
-    """One for each change. A side reaches to the next change, and over MOST_RUNS of the job at most."""
+    """One result per change. A side reaches to the next change, but covers at most MOST_RUNS of the job."""
     onsets = sorted({change.onset for change in changes})
     series = _logs(job.times, job.duration_seconds)
     found = []
@@ -75,7 +75,7 @@ def around(
 
 
 def _logs(times_ms: Sequence[float | None], values: Sequence[float | None]) -> tuple[Floats, Floats]:
-    """In order of time; what is not known or not positive is left out."""
+    """Logarithms in time order; unknown and non-positive values are left out."""
     pairs = sorted(
         (at, math.log(value))
         for at, value in zip(times_ms, values, strict=True)
@@ -101,8 +101,8 @@ def _sides(series: tuple[Floats, Floats], earliest_ms: float, onset: Millis, lat
 
 
 def _bounds(change: LevelChange, sides: _Sides) -> tuple[float | None, float | None]:
-    """Of the change's seconds: neighbouring runs are correlated, so they contain less information than independent
-    ones.
+    """Bounds of the change in seconds. Neighbouring runs are correlated, so they contain less information than
+    independent ones.
     """
     if sides.least() < LEAST_RUNS:
         return None, None
@@ -118,7 +118,7 @@ def _bounds(change: LevelChange, sides: _Sides) -> tuple[float | None, float | N
 
 
 def _rests(side: Floats) -> Floats:
-    """Distances from the side's level, single spikes cut."""
+    """Distances from the side's level, with single spikes clipped."""
     rest = side - np.median(side)
     scale = 1.4826 * float(np.median(np.abs(rest)))
     return np.clip(rest, -OUTLIER * scale, OUTLIER * scale) if scale > 0 else rest

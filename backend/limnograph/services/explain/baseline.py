@@ -1,4 +1,4 @@
-"""What a range is compared with: the time just before it, the same time of another day, or a window that was given.
+"""The baseline of a range: the time just before it, the same time of another day, or a custom window.
 
 Pure. Instants are epoch milliseconds.
 """
@@ -17,9 +17,9 @@ from limnograph.services.jobs.run_log import RunRecord
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 TIMES = 4
-"""The time before is so many times as long as the range (ux.md, after Netdata)."""
+"""The previous baseline is this many times as long as the range (ux.md, after Netdata)."""
 LEAST_MS, MOST_MS = 12 * HOUR_MS, 7 * DAY_MS
-"""Least and greatest length of the time before the range in which changes are searched."""
+"""The shortest and longest time before the range in which changes are searched."""
 FURTHEST_MS = 31 * DAY_MS
 _PERIOD_MS: dict[BaselineKind, int] = {"yesterday": DAY_MS, "week": 7 * DAY_MS}
 
@@ -35,7 +35,7 @@ class Windows(NamedTuple):
 
     @property
     def since(self) -> Millis:
-        """Both windows are within."""
+        """The start of both windows."""
         return max(Millis(0), min(self.baseline_start, self.start - LEAST_MS))
 
 
@@ -74,7 +74,7 @@ def _custom(start: Millis, end: Millis, first: Millis | None, last: Millis | Non
 
 
 def levels(asked: Windows, runs: Iterable[RunRecord]) -> tuple[Level, Baseline]:
-    """How the job did in both."""
+    """Runs and median duration of the job in both windows."""
     ended = [(to_millis(run.began), run.seconds) for run in runs if run.status == "ok" and run.seconds]
 
     def within(first: Millis, last: Millis) -> tuple[int, float | None]:

@@ -1,4 +1,4 @@
-"""A case for Explain built from known facts: the job's runs and the commits of the tables it reads.
+"""A case for Explain, built from known facts: the job's runs and the commits of the tables it reads.
 
 Pure. Instants are epoch microseconds inside and milliseconds in the case.
 """
@@ -19,17 +19,17 @@ from limnograph.services.lake.history import History
 from limnograph.services.lake.rows import places_of
 
 NEVER = 8.64e15
-"""First read of a commit that no run has read so far, where it is known what runs read."""
+"""First read of a commit that no run has read yet, if reads are known."""
 
 
 def series_of(job: str, runs: Iterable[RunRecord]) -> RunSeries:
-    """Ended, successful runs as the engine takes them."""
+    """Ended, successful runs in the engine's format."""
     ended = [(run.began / MICROS_PER_MS, run.seconds) for run in runs if run.status == "ok" and run.seconds]
     return RunSeries(job, [at for at, _ in ended], [seconds for _, seconds in ended])
 
 
 def commits_of(history: History, start: Micros, end: Micros, read_ms: Mapping[int, float]) -> list[CaseCommit]:
-    """Commits of a table that main pointed at, when it did so first. `read_ms`: what `first_reads` told of it."""
+    """Commits of a table that main pointed at, with when it first did. `read_ms`: the result of `first_reads`."""
     moved: dict[int, int] = {}
     for at, snapshot_id in history.main:
         moved.setdefault(snapshot_id, at)
@@ -58,15 +58,15 @@ def commits_of(history: History, start: Micros, end: Micros, read_ms: Mapping[in
 
 
 def writer_of(row: SnapshotFact) -> str | None:
-    """Who wrote a commit: an application's id is another at each start, its name is not."""
+    """The writer of a commit. An application's name is preferred: its id differs at each start."""
     return row.app_name or row.app_id
 
 
 def first_reads(history: History, runs: Sequence[RunRecord]) -> Mapping[int, float]:
-    """Snapshot -> start (ms) of the first run that read it, where two consecutive runs say what they read.
+    """Snapshot -> start (ms) of the first run that read it, if two consecutive runs report what they read.
 
-    What lies behind the newest snapshot read was not read yet: NEVER. A run without a known start says that a snapshot
-    was read, and not when.
+    Snapshots after the newest one read were not read yet: NEVER. A run without a known start shows that a snapshot was
+    read, but not when.
     """
     position: dict[int, int] = {}
     for index, snapshot_id in enumerate(history.main_ids):
@@ -91,7 +91,7 @@ def first_reads(history: History, runs: Sequence[RunRecord]) -> Mapping[int, flo
 
 
 def _specs_changed(history: History, first: int, last: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which rows were written under another partition spec than their parent; false when either is not known."""
+    """Which rows were written with a different partition spec than their parent; false if either is unknown."""
     own: Ints = history.numbers("spec_id")[first:last]
     parents = history.numbers("parent_id")[first:last]
     places = places_of(history.numbers("snapshot_id"), parents)

@@ -1,6 +1,6 @@
-"""Other jobs for Explain: a change that is also seen in jobs that touch none of the tables is not caused by those
-tables. Their runs come from pushed runs and from metrics. Instants are epoch microseconds inside and milliseconds in
-series and questions.
+"""Other jobs for Explain: a change that also occurs in jobs that touch none of the tables is not caused by those
+tables. Their runs are pushed or come from metrics. Instants are epoch microseconds inside and milliseconds in series
+and questions.
 """
 
 from __future__ import annotations
@@ -24,26 +24,25 @@ from limnograph.services.sources.metrics import Metrics
 MOST_CONTROLS = 20
 LEAST_CONTROL_RUNS = 24
 CHOSEN_BY_S = 86_400
-"""Only jobs that ran in this many last seconds are examined: counters of all jobs over weeks would be too many samples.
-"""
+"""Only jobs that ran in this many last seconds are examined: counters of all jobs over weeks have too many samples."""
 
 
 class Controls(NamedTuple):
-    """The series, those with most runs first, and why more are not known; None: nothing failed."""
+    """The series, those with the most runs first. `problem`: why others are missing; None if nothing failed."""
 
     series: list[RunSeries]
     problem: str | None = None
 
 
 class PushedRuns(NamedTuple):
-    """From pushed runs: ended runs of each job, and the jobs that touch one of the tables."""
+    """The ended runs of each job, and the jobs that touch one of the tables."""
 
     ended: dict[str, list[RunFact]]
     touching: set[str]
 
 
 def told_of(runs: Iterable[RunFact], job: str, read: frozenset[TableName]) -> PushedRuns:
-    """Sorts runs by job. `job` itself is none of the others."""
+    """Group pushed runs by job, without `job` itself."""
     found: dict[str, list[RunFact]] = defaultdict(list)
     touching = {job}
     for run in runs:
@@ -73,7 +72,7 @@ async def controls(
 async def _seen(
     metrics: Metrics, others: set[str], read: frozenset[TableName], start: Millis, end: Millis
 ) -> list[RunSeries]:
-    """Jobs beside `others` that metrics saw. Raises SourceError."""
+    """Jobs in metrics that are not among `others`. Raises SourceError."""
     uses = await metrics.instant(templates.uses(min((end - start) // MS_PER_SECOND, CHOSEN_BY_S)), end)
     names = _busiest(uses, others, read)
     if not names:
@@ -88,7 +87,9 @@ async def _seen(
 
 
 def _busiest(uses: Matrix, others: set[str], read: frozenset[TableName]) -> list[str]:
-    """At most MOST_CONTROLS jobs, most runs first; none where the answer was cut: who touches what is not known."""
+    """At most MOST_CONTROLS jobs, most runs first. Empty if the response was truncated: then it is unknown which jobs
+    touch the tables.
+    """
     if uses.truncated:
         return []
     counts: dict[str, float] = {}

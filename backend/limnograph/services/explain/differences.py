@@ -1,4 +1,4 @@
-"""What is different about the commits of a range, beside those of its baseline (after Honeycomb's BubbleUp). Pure."""
+"""How the commits of a range differ from those of its baseline (after Honeycomb's BubbleUp). Pure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from limnograph.services.lake.history import History
 
 SHOWN = 8
 LEAST_WEIGHT = 0.2
-"""Numbers that differ by less than a fifth are alike."""
+"""Numbers that differ by less than a fifth count as equal."""
 Rows = Sequence[tuple[str, SnapshotFact]]
 
 
 def differences(asked: Windows, histories: Iterable[History]) -> list[Difference]:
-    """Largest first; none if the range has no commit."""
+    """Differences, largest first; none if the range has no commit."""
     known = list(histories)
     selected, usual = (
         _between(known, first, last)
@@ -43,14 +43,14 @@ def differences(asked: Windows, histories: Iterable[History]) -> list[Difference
 
 
 def _between(histories: Iterable[History], start: Millis, end: Millis) -> Rows:
-    """Commits with their table's name."""
+    """Commits of a range with their table's name."""
     return [
         (str(history.name), row) for history in histories for row in history.between(to_micros(start), to_micros(end))
     ]
 
 
 def _difference(part: DifferencePart, unit: str, selected: float | None, usual: float | None) -> Difference:
-    """Weight of two numbers of one sign: the share by which the smaller is smaller."""
+    """The weight of two numbers with the same sign is the share by which the smaller one is smaller."""
     weight = 0.0
     if selected is not None and usual is not None and max(selected, usual) > 0:
         weight = 1 - min(selected, usual) / max(selected, usual)
@@ -71,7 +71,7 @@ def _number(
 
 
 def _mean(column: str) -> Callable[[Rows], float | None]:
-    """The mean of known values, so that one huge commit among ordinary ones shows."""
+    """The mean of known values, so that one huge commit among ordinary ones is visible."""
 
     def of(rows: Rows) -> float | None:
         values = [value for _, row in rows if (value := getattr(row, column)) is not None]
@@ -81,7 +81,7 @@ def _mean(column: str) -> Callable[[Rows], float | None]:
 
 
 def _file_size(rows: Rows) -> float | None:
-    """Bytes of an added data file."""
+    """Bytes per added data file."""
     told = [
         (row.added_bytes, row.added_data_files)
         for _, row in rows
@@ -91,7 +91,7 @@ def _file_size(rows: Rows) -> float | None:
 
 
 def _writer(row: tuple[str, SnapshotFact]) -> str:
-    """Operation and who did it, as far as it is known."""
+    """Operation and writer of a commit, as far as known."""
     who = row[1].app_name or row[1].app_id or row[1].engine
     what = row[1].operation or "unknown operation"
     return f"{what} by {who}" if who else what
@@ -100,7 +100,7 @@ def _writer(row: tuple[str, SnapshotFact]) -> str:
 def _shares(
     part: DifferencePart, selected: Rows, usual: Rows, of: Callable[[tuple[str, SnapshotFact]], str]
 ) -> list[Difference]:
-    """Share of the data files added that each value has, in both; of the commits where no files were added."""
+    """Each value's share of the added data files, in both windows; its share of the commits if no files were added."""
     here, there = _weighed(selected, of), _weighed(usual, of)
     return [
         Difference(

@@ -1,7 +1,7 @@
 """An explanation re-weighted by users' labels: on its suspects themselves, and on earlier commits of their kind.
 
-A kind is table, operation and writer. Of a kind's earlier commits those confirmed and those ruled out are counts of a
-Beta(1, 1) law of "it was to blame when it was suspected": its odds are the factor. Pure.
+A kind is table, operation and writer. A kind's earlier confirmed and rejected commits are the counts of a Beta(1, 1)
+distribution of "it was to blame when it was suspected"; its odds are the factor. Pure.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from limnograph.analysis.explain.ranking import concluded, size_words
 from limnograph.domain.answers.explanations import Evidence, Explanation, Hypothesis, Label, Similar
 
 CERTAIN = 0.95
-"""Least posterior of a commit that a user confirmed: users err too."""
+"""The lowest posterior of a commit that a user confirmed. It is below 1 because users err too."""
 MOST_ODDS = 8.0
 Kind = tuple[str | None, ...]
 """Table, operation, writer."""
 
 
 class Words(NamedTuple):
-    """`own`: the newest word on each suspect, by snapshot id. `past`: words on commits whose kind is known.
+    """The labels that count.
 
-    `kinds`: the kind of each suspect and of each commit of `past`.
+    `own`: the newest label on each suspect, by snapshot id
+    `past`: labels on commits whose kind is known
+    `kinds`: the kind of each suspect and of each commit in `past`
     """
 
     own: Mapping[str, Label]
@@ -43,7 +45,7 @@ class _Counts(NamedTuple):
 
 
 def weighed(answer: Explanation, words: Words) -> Explanation:
-    """The unchanged answer if there are no labels."""
+    """The re-weighted explanation; unchanged if there are no labels."""
     told: dict[str, _Counts] = {
         each.commit_id: _counts(each.commit_id, words) for each in answer.hypotheses if each.commit_id is not None
     }
@@ -59,7 +61,7 @@ def weighed(answer: Explanation, words: Words) -> Explanation:
 
 
 def _counts(commit_id: str, words: Words) -> _Counts:
-    """Of other commits of the kind."""
+    """Labels on other commits of the same kind."""
     kind = words.kinds.get(commit_id)
     others = [
         each.kind for each in words.past if each.snapshot_id != commit_id and words.kinds.get(each.snapshot_id) == kind
@@ -70,12 +72,12 @@ def _counts(commit_id: str, words: Words) -> _Counts:
 
 
 def is_confirmed(kind: str) -> bool:
-    """`expected`: it did it, and that is as it should be."""
+    """Whether a label confirms a commit. `expected` means that it caused the change, and that this is acceptable."""
     return kind in {"confirmed", "expected"}
 
 
 def _kinds_weighed(own: list[Hypothesis], told: Mapping[str, _Counts]) -> list[Hypothesis]:
-    """Posteriors of one change by the labels on earlier commits; their sum is unchanged."""
+    """Posteriors of one change, re-weighted by labels on earlier commits; their sum is unchanged."""
     before = sum(each.posterior for each in own)
     found = []
     for each in own:
@@ -109,7 +111,7 @@ def _scaled(own: list[Hypothesis], to: float) -> list[Hypothesis]:
 
 
 def _spoken_of(own: list[Hypothesis], said: Mapping[str, Label]) -> list[Hypothesis]:
-    """What was ruled out has nothing of its change; what was confirmed nearly all."""
+    """Rejected suspects get nothing of their change's posterior, confirmed ones nearly all of it."""
     groups: dict[str, list[Hypothesis]] = defaultdict(list)
     for each in own:
         label = said.get(each.commit_id or "")
@@ -128,7 +130,9 @@ def _spoken_of(own: list[Hypothesis], said: Mapping[str, Label]) -> list[Hypothe
 
 
 def _confirmed(answer: Explanation, said: Mapping[str, Label]) -> Explanation | None:
-    """With a commit that a person confirmed the verdict says that it caused the change, and who says so."""
+    """The explanation with a verdict that names the confirmed commit as the cause and the user; None if none is
+    confirmed.
+    """
     for each in answer.hypotheses:
         label = said.get(each.commit_id or "")
         if label is None or not is_confirmed(label.kind) or each.change is None:
@@ -145,5 +149,5 @@ def _of(each: Hypothesis) -> str:
 
 
 def newest(labels: Iterable[Label]) -> dict[str, Label]:
-    """The newest word on each commit."""
+    """The newest label on each commit."""
     return {each.snapshot_id: each for each in sorted(labels, key=lambda each: each.t)}

@@ -27,7 +27,7 @@ _log = logging.getLogger("limnograph.inbox")
 
 
 class LabelInput(msgspec.Struct, frozen=True, kw_only=True):
-    """One word of a person: about which commit, for which job and range (epoch ms)."""
+    """A user's label on one commit, for a job and a range (epoch ms)."""
 
     kind: LabelKind
     snapshot_id: int
@@ -38,13 +38,13 @@ class LabelInput(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Labels:
-    """Immutable after construction. The newest word on a commit of a job counts, until it is withdrawn."""
+    """Immutable after construction. The newest label on a commit of a job counts until it is withdrawn."""
 
     def __init__(self, inbox: Inbox, engine: QueryEngine, clock: Clock) -> None:
         self._inbox, self._engine, self._clock = inbox, engine, clock
 
     async def accept(self, name: TableName, table_uuid: str, said: LabelInput, author: str) -> Label:
-        """Store durably; what was stored. Raises SourceError."""
+        """Store a label durably and return it. Raises SourceError."""
         now = self._clock.now()
         fact = LabelFact(
             event_id=str(uuid4()),
@@ -67,12 +67,12 @@ class Labels:
         return _label(fact)
 
     def of_table(self, table_uuid: str) -> list[LabelFact]:
-        """All that was said, in order of time. Blocks. A source that fails takes only its words with it."""
+        """All labels of a table in time order. Blocks. If a source fails, only its labels are missing."""
         facts = {fact.event_id: fact for fact in [*self._stored(table_uuid), *self._waiting(table_uuid)]}
         return sorted(facts.values(), key=lambda fact: (fact.at or 0, fact.event_id))
 
     def rows(self, table_uuid: str, snapshot_ids: Sequence[int]) -> list[SnapshotFact]:
-        """Labelled commits that are in the meta table; the last MOST_ROWS of these. Blocks."""
+        """Labelled commits in the meta table, at most the last MOST_ROWS. Blocks."""
         try:
             return rows_by_id(self._engine, table_uuid, tuple(snapshot_ids[-MOST_ROWS:]))
         except LimnographError as error:
@@ -103,7 +103,7 @@ class Labels:
 
 
 def counting(facts: Iterable[LabelFact], start: Millis, end: Millis) -> list[Label]:
-    """The newest word on each commit, of each job, in ranges that touch `[start, end)` (epoch ms)."""
+    """The newest label on each commit of each job, for ranges that overlap `[start, end)` (epoch ms)."""
     newest: dict[tuple[int | None, str | None], LabelFact] = {}
     for fact in facts:
         low, high = fact.range_from, fact.range_to
@@ -114,7 +114,7 @@ def counting(facts: Iterable[LabelFact], start: Millis, end: Millis) -> list[Lab
 
 def _label(fact: LabelFact) -> Label:
     return Label(
-        kind=fact.kind or "expected",  # type: ignore[arg-type]  # written by `accept` alone
+        kind=fact.kind or "expected",  # type: ignore[arg-type]  # written by `accept` only
         snapshot_id=str(fact.snapshot_id),
         t=to_millis(fact.at or EPOCH),
         job_name=fact.job_name,

@@ -1,4 +1,4 @@
-"""Why a job of a table changed: builds the case from the meta tables, runs and metrics, and runs the engine."""
+"""The page of an explanation: builds a job's case from the meta tables, runs and metrics, and runs the engine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from limnograph.services.table.commit_list import commit_row
 from limnograph.services.table.histories import TableHistories
 
 METRICS_S = PAGE_S
-"""All metrics queries of one explanation."""
+"""Time limit of all metrics queries of one explanation."""
 SURE_FROM: dict[str, float] = {word: least for least, word in WORDS}
 LABELS_S = 2.0
 """Longest wait for labels: an explanation without them is better than none."""
@@ -53,8 +53,8 @@ NO_JOB = "No job is known for this table: add one in the settings, push its runs
 
 
 class ExplainPages:
-    """Why a job of a table changed, and the labels that users give to commits. `meta`: namespace of the meta tables,
-    as SQL names it. Immutable after construction.
+    """Explains why a job of a table changed, and stores users' labels on commits. `meta`: namespace of the meta tables
+    in SQL. Immutable after construction.
     """
 
     def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, labels: Labels, meta: str = "limnograph") -> None:
@@ -67,9 +67,7 @@ class ExplainPages:
         return await self._labels.accept(name, self._tables.now(name).uuid, said, author)
 
     async def page(self, name: TableName, asked: Windows, job: str | None) -> ExplainPage:
-        """Raises NotFound, SourceError. Metrics that are not returned within the page's deadline are missing, with a
-        note.
-        """
+        """Raises NotFound, SourceError. Metrics that exceed the page's deadline are missing, with a note."""
         uuid = self._tables.now(name).uuid
         with self._store.reads.page():
             said = await self._said(uuid)
@@ -108,7 +106,7 @@ class ExplainPages:
         )
 
     async def _said(self, uuid: str) -> list[LabelFact] | None:
-        """All that was said of the table; None where it cannot be read in time."""
+        """All labels of the table; None if they cannot be read in time."""
         try:
             async with asyncio.timeout(LABELS_S):
                 return await self._store.reads.ask(self._labels.of_table, uuid)
@@ -116,7 +114,7 @@ class ExplainPages:
             return None
 
     def _raise_if_unknowable(self) -> None:
-        """That no job is known means nothing while metrics, which may know one, do not answer. Raises SourceError."""
+        """Raises SourceError if metrics do not respond: they may know a job although none is known here."""
         metrics = self._jobs.metrics
         if metrics is not None and (error := metrics.last_error) is not None:
             raise error.with_traceback(None)
@@ -174,7 +172,7 @@ def _worked_out(known: ExplainQuestion, asked: Windows) -> tuple[Explanation, li
 
 
 def _graded(answer: Explanation, asked: ExplainQuestion, linked: LinkedJob) -> Explanation:
-    """Each suspect with what links it to the job."""
+    """The explanation with a grade on each suspect: how its link to the job is known."""
     declared: Grade = "temporal" if linked.role != "reads" else "declared"
     found = []
     for each in answer.hypotheses:
@@ -186,7 +184,7 @@ def _graded(answer: Explanation, asked: ExplainQuestion, linked: LinkedJob) -> E
 
 
 def _suspects(answer: Explanation, histories: Sequence[History]) -> list[CommitRow]:
-    """The commits that are named, as lists show them."""
+    """The rows of the named commits, as in lists."""
     wanted = {each.commit_id: each.table for each in answer.hypotheses if each.commit_id is not None}
     by_name = {str(history.name): history for history in histories}
     found = []

@@ -1,7 +1,7 @@
 """Whether runs can show an effect yet: "no data yet" is not "no effect".
 
-A commit shows in a job's duration from the first run that starts after it and ends well. Where the heaviest commit of a
-range has no such run, an explanation of that range must not say that nothing changed. Pure; instants are epoch ms.
+A commit affects a job's duration from the first successful run that starts after it. If the heaviest commit of a range
+has no such run, the explanation must not say that nothing changed. Pure; instants are epoch ms.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from limnograph.services.explain.baseline import Windows
 from limnograph.services.jobs.run_log import RUNNING, RunRecord
 
 HEAVIER = 2.0
-"""A commit after the last run is waited for when it changed so many times as many files as any before it: of steady
-small commits some always come after the last run.
+"""A commit after the last run is pending only if it changed this many times as many files as any before it: among
+steady small commits there are always some after the last run.
 """
 
 
 def pending(asked: Windows, runs: Iterable[RunRecord], commits: Iterable[CaseCommit]) -> Pending | None:
-    """What cannot be explained yet: the whole range, or the effect of its heaviest commit. None: nothing. `runs`: of
-    the job since `asked.since`. `commits`: of all tables that it reads.
+    """What cannot be explained yet: the whole range, or the effect of its heaviest commit. None: everything can.
+    `runs`: the job's runs since `asked.since`; `commits`: those of all tables that it reads.
     """
     known = [(to_millis(run.began), run) for run in runs]
     ended = [at for at, run in known if run.status == "ok" and run.seconds and at < asked.end]
@@ -48,7 +48,7 @@ def pending(asked: Windows, runs: Iterable[RunRecord], commits: Iterable[CaseCom
 
 
 def told(answer: Explanation, waits: Pending | None, job: str) -> Explanation:
-    """The answer with a verdict that says what is not known yet, where it found no change."""
+    """The explanation with a verdict that reports what is unknown yet, if it found no change."""
     if waits is None or answer.changes:
         return answer
     return msgspec.structs.replace(answer, verdict=verdict(waits, job), confidence="none")
@@ -69,7 +69,7 @@ def _within(asked: Windows, each: CaseCommit) -> bool:
 
 
 def _weight(each: CaseCommit) -> float:
-    """Files that it changed."""
+    """The number of files that it changed."""
     files: Sequence[float | None] = (each.added_data_files, each.removed_data_files, each.added_delete_files)
     return sum(number or 0.0 for number in files)
 

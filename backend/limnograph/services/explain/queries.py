@@ -1,4 +1,4 @@
-"""The queries of an explanation for runs and commits, as PromQL and SQL to copy; the SQL is never run. Pure."""
+"""The queries of an explanation for runs and commits, as PromQL and SQL to copy. The SQL is never run. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = (
 
 
 def queries(matchers: Mapping[str, str] | None, histories: Sequence[History], asked: Windows, meta: str) -> LaneQuery:
-    """Runs that the matchers select, None without metrics, and commits of the tables that the job reads."""
+    """Queries for the runs that the matchers select (None without metrics) and for the commits of the job's tables."""
     step = page_metrics.runs_step(asked.since, asked.end)
     promql = None if matchers is None else templates.finished_runs(matchers, step)
     return LaneQuery(promql=promql, sql=_commits(histories, asked, meta))

@@ -1,4 +1,4 @@
-"""The question that is put to the engine: the case of a job, made of meta tables, runs, metrics and labels."""
+"""Builds the question for the engine: the case of a job, from meta tables, runs, metrics and labels."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.table.histories import TableHistories
 
 HISTORY_MS = 7 * DAY_MS
-"""Commits this long before the range show what is typical for a table."""
+"""Commits within this time before the range show what is typical for a table."""
 MOST_TABLES = 50
 AT_ONCE = 4
-"""Tables whose runs one explanation reads concurrently: cold reads are few, and shared."""
+"""Tables whose runs one explanation reads concurrently. Cold reads are limited and shared with other pages."""
 NO_CONTROLS = (
     "Runs of other jobs are unknown: effects that are common to all jobs cannot be distinguished from those of commits."
 )
@@ -38,8 +38,11 @@ NO_LOAD = "Prometheus did not respond ({}): the job's load is unknown."
 
 
 class ExplainQuestion(NamedTuple):
-    """`reads_known`: tables with known reads by run. `used`: resources of the job, which are shown but not weighed.
-    `notes`: what is missing.
+    """A case and what its page shows.
+
+    `reads_known`: tables with known reads by run
+    `used`: resources of the job, which are shown but not weighed
+    `notes`: what is missing
     """
 
     case: Case
@@ -62,7 +65,7 @@ class QuestionScope(NamedTuple):
 
 
 class _Beside(NamedTuple):
-    """What is compared with the job."""
+    """Data that the job is compared with."""
 
     others: Controls
     load: ToldSeries
@@ -92,13 +95,13 @@ class Questions:
         return await self._store.reads.ask(self._made, asked, names, read, _Beside(others, worked, used))
 
     async def _own_runs(self, asked: QuestionScope) -> list[RunRecord]:
-        """Pushed or observed runs, else those from the settings' own query. Raises SourceError."""
+        """Pushed or observed runs, else runs from the configured query. Raises SourceError."""
         job, since, end = asked.job.name, asked.windows.since, asked.windows.end
         found = await self._jobs.runs_between(asked.name, job, since, end)
         return found or await explain_series.runs(self._jobs, job, since, end)
 
     async def _runs_of(self, names: Sequence[TableName], start: Micros, end: Micros) -> list[list[RunRecord]]:
-        """Runs on each of some tables, a few tables at a time. Instants epoch microseconds."""
+        """Runs on each table, a few tables at a time. Instants are epoch microseconds."""
         free = asyncio.Semaphore(AT_ONCE)
 
         async def asked(name: TableName) -> list[RunRecord]:
@@ -108,7 +111,7 @@ class Questions:
         return await asyncio.gather(*map(asked, names))
 
     def _read_by(self, name: TableName, job: str, start: Millis, end: Millis) -> list[TableName]:
-        """The table itself first, then the others that settings or runs say the job reads."""
+        """The table itself first, then other tables that the job reads according to settings or runs."""
         listed = {table.name for table in self._store.reading.lake.listed if table.name is not None}
         read = {each for each in listed if self._jobs.reads(job, each)}
         for run in self._jobs.runs.between(to_micros(start), to_micros(end)):
@@ -123,7 +126,7 @@ class Questions:
     def _made(
         self, asked: QuestionScope, names: list[TableName], read: list[list[RunRecord]], beside: _Beside
     ) -> ExplainQuestion:
-        """Blocks. Raises SourceError."""
+        """The question for the engine. Blocks. Raises SourceError."""
         start, end = asked.windows.start, asked.windows.end
         since = to_micros(min(asked.windows.since, start - HISTORY_MS))
         histories, known = [], set()
@@ -164,7 +167,7 @@ def _of_this_job(asked: QuestionScope) -> list[Label]:
 
 
 def _of_job(runs: Sequence[RunRecord], job: str) -> list[RunRecord]:
-    """The job's runs as a reader; all of its runs where none says that it reads."""
+    """The job's runs as a reader; all of its runs if none is known to read."""
     mine = [run for run in runs if run.job == job]
     return [run for run in mine if run.role == "reads"] or mine
 

@@ -1,4 +1,4 @@
-"""Series for Explain from queries in the settings: durations of a job without runs, its load, its resources."""
+"""Series for Explain from configured queries: durations of a job without runs, its load, its resources."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from limnograph.services.sources import page_metrics
 
 
 class QueryResult(NamedTuple):
-    """None: there is no query for it, or it has no values. `problem`: why it is unavailable."""
+    """`series`: None without a query or without values. `problem`: why it is unavailable."""
 
     series: LoadSeries | None
     problem: str | None = None
 
 
 async def load(jobs: Jobs, job: str, start: Millis, end: Millis) -> QueryResult:
-    """How much a job had to do between two instants (epoch ms)."""
+    """The job's load between two instants (epoch ms)."""
     return await _told(jobs, job, jobs.own(job, "load"), start, end)
 
 
 async def signals(jobs: Jobs, job: str, start: Millis, end: Millis) -> Mapping[Signal, QueryResult]:
-    """Resources of a job between two instants (epoch ms), each queried separately."""
+    """Resources of a job between two instants (epoch ms); each has its own query."""
     step_s = page_metrics.runs_step(start, end)
     kinds = list(job_signals.SIGNALS)
     asked = (job_signals.promql(jobs, job, signal, step_s) for signal in kinds)
@@ -49,7 +49,7 @@ async def _told(jobs: Jobs, job: str, promql: str, start: Millis, end: Millis) -
 
 
 async def runs(jobs: Jobs, job: str, start: Millis, end: Millis) -> list[RunRecord]:
-    """Runs that the settings' own query for the duration shows: each new value is one. Raises SourceError."""
+    """Runs according to the configured duration query: each new value is a run. Raises SourceError."""
     matrix = await _asked(jobs, job, jobs.own(job, "promql"), start, end)
     found = []
     for series in matrix.series:

@@ -1,7 +1,9 @@
-"""What a job used around its change: whether CPU, spill or executors changed, when, and whether that contradicts a
-commit. Shown as text and not weighed: a job that reads 50,000 files more uses more CPU, so a signal that moves with the
-job is an effect as often as a cause. One that moved before the first slow run is no effect of it. Pure; instants epoch
-ms.
+"""A job's resources around its change: whether CPU, spill or executors changed, when, and whether that contradicts a
+commit.
+
+Shown as text and not weighed: a job that reads 50,000 files more uses more CPU, so a signal that moves with the job is
+an effect as often as a cause. A signal that moved before the first slow run cannot be its effect. Pure; instants are
+epoch ms.
 """
 
 from __future__ import annotations
@@ -28,16 +30,16 @@ from limnograph.services.jobs.signals import Signal
 
 Floats = npt.NDArray[np.float64]
 LEAST_VALUES = 3
-"""On each side, to say whether it moved."""
+"""Values on each side that are needed to decide whether a signal moved."""
 MOVED = 0.1
-"""By which part of its level, and by more than it is spread on either side."""
+"""The least change, as a part of the level; it must also exceed the spread on either side."""
 _NAMES: Mapping[str, str] = {"cpu": "CPU", "spill": "Spill to disk", "executors": "The number of executors"}
 _SLOWS: Mapping[str, int] = {"cpu": 0, "spill": 1, "executors": -1}
-"""Which way it moves when it makes a job slower; 0: either way."""
+"""The direction in which a signal moves when it slows a job; 0: either."""
 
 
 def around(kind: Signal, told: QueryResult, onset: Millis, near_ms: tuple[float, float]) -> CompetingChange:
-    """One signal between the bounds of `near_ms`; with 0 series where too little is known of it there."""
+    """One signal within the bounds `near_ms`; 0 series if there are too few values."""
     at, values = _within(told, near_ms)
     place = int(np.searchsorted(at, onset))
     before, after = values[:place], values[place:]
@@ -69,7 +71,7 @@ def _within(told: QueryResult, near_ms: tuple[float, float]) -> tuple[Floats, Fl
 
 
 def _split(values: Floats) -> int:
-    """Place of the first value after the one step that fits them best (least squares), LEAST_VALUES on each side."""
+    """Index of the first value after the step that fits best (least squares), with LEAST_VALUES on each side."""
     low, high = np.quantile(values, (0.1, 0.9))
     sums = np.cumsum(np.clip(values, low, high))
     places = np.arange(LEAST_VALUES, values.size - LEAST_VALUES + 1)
@@ -84,7 +86,9 @@ def _differ(before: Floats, after: Floats) -> bool:
 
 
 def told_against(answer: Explanation, beside: Sequence[ChangeBounds], committed: Mapping[str, Millis]) -> Explanation:
-    """The answer, with what moved before the job did as evidence against its commits. `committed`: instants by id."""
+    """The explanation, with signals that moved before the job as evidence against its commits. `committed`: instants by
+    id.
+    """
     found = [_with_signals(each, answer.changes, beside, committed) for each in answer.hypotheses]
     return msgspec.structs.replace(answer, hypotheses=found)
 
@@ -101,7 +105,7 @@ def _with_signals(
 
 
 def _evidence(signal: CompetingChange, change: LevelChange, committed: Millis | None) -> Evidence | None:
-    """None where it moved with the job or after it, or in a way that does not do that."""
+    """None if the signal moved with the job or after it, or in a direction that does not slow a job."""
     if signal.at is None or signal.before is None or signal.after is None or signal.at >= change.onset_from:
         return None
     way = 1 if (signal.after > signal.before) == (change.effect_ratio >= 1) else -1

@@ -1,1 +1,1 @@
-"""One table read: new snapshots into facts, and `inspect`."""
+"""Extraction of one table: new snapshots as facts, and `inspect`."""

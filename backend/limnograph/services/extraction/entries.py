@@ -1,5 +1,5 @@
-"""Columns of a snapshot from the deepest level that could be read. Of entries: exact counts, the shape of file sizes,
-partition states; of the levels above: `lists.py`.
+"""Columns of a snapshot from the deepest level that could be read. From entries: exact counts, the shape of file sizes
+and partition states. The levels above are in `lists.py`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from limnograph.domain.metadata.table import Snapshot
 from limnograph.services.extraction.lists import list_numbers, manifest_numbers, summary_numbers
 
 _SHAPE = tuple(name for name in Shape.__struct_fields__ if name not in {"debt_outputs", "overlap_unbounded"})
-"""Members of Shape that are columns of their own."""
+"""Members of Shape that are separate columns."""
 
 
 def reading_numbers(snapshot: Snapshot, reading: Reading, base: int | None) -> dict[str, Any]:
-    """Columns by name; what no level gives is absent. `base`: snapshot whose row `partitions` may differ from."""
+    """Columns by name, without those that no level contains. `base`: snapshot whose row `partitions` may be a
+    difference from.
+    """
     if reading.content is not None:
         lines = {} if reading.manifests is None else manifest_numbers(reading.manifests)
         return {**lines, **entries_numbers(snapshot, reading.content, base)}
@@ -27,7 +29,7 @@ def reading_numbers(snapshot: Snapshot, reading: Reading, base: int | None) -> d
 
 
 def entries_numbers(snapshot: Snapshot, content: Content, base: int | None) -> dict[str, Any]:
-    """All columns computed from entries. `base`: snapshot whose row this one may be a difference from."""
+    """All columns computed from entries. `base`: snapshot whose row this row may be a difference from."""
     totals, changed, histogram = content.totals, content.changed, content.histogram
     return {
         "total_data_files": totals.data_files,
@@ -62,7 +64,9 @@ def _sizes(histogram: list[int] | None) -> dict[str, Any]:
 
 
 def _shape(snapshot: Snapshot, shape: Shape | None) -> dict[str, Any]:
-    """`shape_at` is the commit's own instant: the numbers are of its files, whenever they were computed."""
+    """`shape_at` is the commit's instant, whenever the shape was computed: the numbers describe the files of that
+    commit.
+    """
     if shape is None:
         return {}
     return {name: getattr(shape, name) for name in _SHAPE} | {"shape_at": snapshot.committed_at}

@@ -1,7 +1,7 @@
-"""`extract`: one table's new snapshots into facts, by three tiers. Ports in, facts out.
+"""`extract`: one table's new snapshots as facts, by the three tiers of DESIGN §4. Ports in, facts out.
 
-The same function runs in Spark's workers, in the server's watcher and in `inspect`. Manifests are truth; a number that
-neither they nor an unambiguous summary give is None.
+The same function runs in Spark's workers, in the server's watcher and in `inspect`. Manifests are authoritative; a
+number that neither they nor an unambiguous summary contain is None.
 """
 
 from __future__ import annotations
@@ -20,29 +20,31 @@ from limnograph.services.extraction.entries import reading_numbers
 from limnograph.services.extraction.summary import compare, writer_identity
 
 ENTRIES_AT_ONCE = 50
-"""Beyond this many new snapshots of a table in one pass only the head is read to its entries."""
+"""With more new snapshots of a table than this in one pass, only the head is read to its entries."""
 
 SHAPE_MILLIS = 600_000
-"""Numbers that do not add up are computed once in ten minutes of commits, and where a tenth of a table changed."""
+"""Numbers that cannot be summed over commits are computed once per ten minutes of commits, and if a tenth of a table
+changed.
+"""
 
 
 def extract(due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
-    """One fact per wanted snapshot that the metadata still holds, in commit order.
+    """One fact per due snapshot that the metadata still has, in commit order.
 
-    Raises MetadataError when the metadata file itself is damaged, SourceError when storage does not serve it now.
+    Raises MetadataError if the metadata file is damaged, SourceError if storage cannot serve it now.
     """
     return facts_of(reader.metadata(due.metadata_location), due, reader, clock)
 
 
 def facts_of(metadata: TableMetadata, due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
-    """As `extract`, from metadata that is already read."""
+    """As `extract`, for metadata that was already read."""
     new, deep = _new(metadata, due), {snapshot.snapshot_id for snapshot in to_entries(metadata, due)}
     run = _Run(metadata, due, reader, clock.now())
     return [run.fact(snapshot, to_entries=snapshot.snapshot_id in deep) for snapshot in new]
 
 
 def to_entries(metadata: TableMetadata, due: DueTable) -> list[Snapshot]:
-    """Those of the wanted snapshots that are read to their entries."""
+    """The due snapshots that are read to their entries."""
     new = _new(metadata, due)
     if len(new) <= ENTRIES_AT_ONCE:
         return new
@@ -55,7 +57,7 @@ def _new(metadata: TableMetadata, due: DueTable) -> list[Snapshot]:
 
 
 class _Run:
-    """One extraction of one table: what all its rows share."""
+    """One extraction of one table: the state that all its rows share."""
 
     def __init__(self, metadata: TableMetadata, due: DueTable, reader: TableReader, now: Micros) -> None:
         self._metadata, self._due, self._reader, self._now = metadata, due, reader, now
@@ -66,7 +68,7 @@ class _Run:
             self._refs.setdefault(ref.snapshot_id, []).append(name)
 
     def fact(self, snapshot: Snapshot, *, to_entries: bool) -> SnapshotFact:
-        """Row of one snapshot. Raises SourceError."""
+        """The row of one snapshot. Raises SourceError."""
         base = snapshot.parent_id if self._may_be_base(snapshot) else None
         want = Want(entries=to_entries, changed_only=base is not None, shape=self._opens_an_interval(snapshot) or None)
         reading = self._reader.read(self._metadata, snapshot, want)
@@ -81,15 +83,17 @@ class _Run:
         return SnapshotFact(**fields, status="partial" if reading.problems else "ok", problems=problems)
 
     def _opens_an_interval(self, snapshot: Snapshot) -> bool:
-        """Whether the snapshot is the first of its branch in its ten minutes of the clock: then its shape is computed.
+        """Whether the snapshot is its branch's first in a ten-minute interval of the clock: then its shape is computed.
 
-        By the commits' own times, so that every observer decides alike.
+        Uses the commits' own times, so that every observer decides the same way.
         """
         parent = self._metadata.snapshots.get(snapshot.parent_id) if snapshot.parent_id is not None else None
         return parent is None or _interval_number(parent) != _interval_number(snapshot)
 
     def _may_be_base(self, snapshot: Snapshot) -> bool:
-        """Whether the row may hold only what differs from its parent's row: that row has partitions, same UTC day."""
+        """Whether the row may hold only differences from its parent's row: that row has partitions and the same UTC
+        day.
+        """
         parent = self._metadata.snapshots.get(snapshot.parent_id) if snapshot.parent_id is not None else None
         if parent is None or parent.snapshot_id not in self._with_partitions:
             return False

@@ -1,4 +1,4 @@
-"""`inspect`: one table's whole history as a document. Reads every snapshot to its entries, the head's shape too."""
+"""`inspect`: one table's whole history as a document. Reads every snapshot to its entries, and the head's shape."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _SHAPE = Want(shape=True)
 
 
 def inspect(location: str, reader: TableReader, table_format: str | None = "iceberg") -> InspectionReport:
-    """Document of the table at a metadata pointer; `table_format` is that of one which cannot be read, None where it is
-    not known either.
+    """Document of the table at a metadata pointer. `table_format`: the format reported for a table that cannot be read;
+    None if it is unknown.
 
-    Raises SourceError when storage does not serve the pointer.
+    Raises SourceError if storage cannot serve the pointer.
     """
     try:
         metadata = reader.metadata(location)
@@ -68,7 +68,9 @@ def inspect(location: str, reader: TableReader, table_format: str | None = "iceb
 
 
 def _read(reader: TableReader, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
-    """As deep as storage serves it now: this is one look, and what it did not see is a problem of the document."""
+    """Read a snapshot as deep as storage serves it now. There is no later pass: what is missing is a problem in the
+    document.
+    """
     for level in (want, want._replace(entries=False)):
         try:
             found = reader.read(metadata, snapshot, level)
@@ -92,7 +94,7 @@ def _table(metadata: TableMetadata) -> InspectedTable:
 
 
 def _snapshot(snapshot: Snapshot, reading: Reading, numbers: dict[str, Any]) -> InspectedSnapshot:
-    """Members of Totals and Moved are columns of `snapshots` behind `total_`, `added_` and `removed_`."""
+    """Members of Totals and Moved are columns of `snapshots` with prefixes `total_`, `added_` and `removed_`."""
     known = numbers.get
     return InspectedSnapshot(
         snapshot_id=str(snapshot.snapshot_id),
@@ -147,7 +149,7 @@ def _structure(metadata: TableMetadata, reading: Reading) -> Structure | None:
 
 
 def _worst(content: Content) -> list[InspectedPartition]:
-    """Partitions with the most small files, then the most files; those of the largest that the reader names."""
+    """Partitions with the most small files, then the most files, among the largest ones that the reader lists."""
 
     def badness(item: tuple[PartitionKey, PartitionState]) -> tuple[int, int, PartitionKey]:
         key, state = item

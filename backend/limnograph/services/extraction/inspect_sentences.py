@@ -35,12 +35,12 @@ _LOST = {"manifest_list_missing", "manifest_list_unreadable", "manifest_missing"
 
 
 def sentence(code: str) -> str:
-    """The sentence of a code; an unknown code is shown as it is."""
+    """The sentence of a code; an unknown code is returned unchanged."""
     return _SENTENCES.get(code, code.replace("_", " "))
 
 
 def remedy(code: str, metadata: TableMetadata) -> str | None:
-    """What helps against a code; None where nothing does."""
+    """The remedy for a code; None if there is none."""
     if code in _LOST:
         return "restore it from a backup or the store's object versions, or roll main back to an intact snapshot"
     if not code.endswith("_refused"):

@@ -1,4 +1,4 @@
-"""Numbers of a snapshot without its entries: from its manifest list, or, when that is lost, from its summary alone."""
+"""Numbers of a snapshot without its entries: from its manifest list or, if that is lost, from its summary alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_LONG = 2**63 - 1
 
 
 def manifest_numbers(manifests: list[ManifestFile]) -> dict[str, Any]:
-    """Columns of group `manifests` that a manifest list gives."""
+    """Columns of group `manifests` from a manifest list."""
     return {
         "manifests": len(manifests),
         "delete_manifests": sum(m.deletes for m in manifests),
@@ -22,8 +22,8 @@ def manifest_numbers(manifests: list[ManifestFile]) -> dict[str, Any]:
 
 
 def list_numbers(snapshot: Snapshot, manifests: list[ManifestFile]) -> dict[str, Any]:
-    """Files and rows from the lines of the list; from the summary what those leave out (format v1), and bytes where no
-    delete file blurs them.
+    """Files and rows from the entries of the manifest list. The summary supplies counts that the list omits (format
+    v1), and bytes if there are no delete files.
     """
     data = [m for m in manifests if not m.deletes]
     deletes = [m for m in manifests if m.deletes]
@@ -45,15 +45,17 @@ def list_numbers(snapshot: Snapshot, manifests: list[ManifestFile]) -> dict[str,
 
 
 def _own(snapshot: Snapshot, manifests: list[ManifestFile], listed: list[ManifestFile]) -> list[ManifestFile]:
-    """Those that the snapshot added; one of unknown counts where a line of the list does not say whose it is."""
+    """The manifests that the snapshot added. A placeholder with unknown counts if an entry of the list does not name
+    its snapshot.
+    """
     if any(m.added_snapshot_id is None for m in listed):
         return [ManifestFile(path="")]
     return [m for m in manifests if m.added_snapshot_id == snapshot.snapshot_id]
 
 
 def summary_numbers(snapshot: Snapshot) -> dict[str, Any]:
-    """The writer's count. Iceberg's writers omit counts that are 0, so a count that is absent is 0 where
-    another one of its family is there. An append adds data files whatever its summary lost.
+    """The writer's counts. Iceberg's writers omit counts that are 0, so an absent count is 0 if another one of its
+    family is present. An append adds data files even if its summary lost the count.
     """
     found = _counts(snapshot)
     return {**found, **_deletes(snapshot, found), **_bytes(snapshot, found)}
@@ -82,12 +84,12 @@ def _counts(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _says(summary: Mapping[str, str] | None, *prefixes: str) -> bool:
-    """Whether a summary holds a count of a family of keys."""
+    """Whether a summary has a count of a family of keys."""
     return any(key.startswith(prefixes) and number(summary, key) is not None for key in summary or {})
 
 
 def _deletes(snapshot: Snapshot, found: dict[str, Any]) -> dict[str, Any]:
-    """Rows of delete files: a list does not distinguish position from equality deletes, the summary does."""
+    """Rows in delete files: a list does not distinguish position from equality deletes, the summary does."""
     none = found["total_delete_files"] == 0
     return {
         "total_position_deletes": 0 if none else number(snapshot.summary, "total-position-deletes"),
@@ -97,7 +99,7 @@ def _deletes(snapshot: Snapshot, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bytes(snapshot: Snapshot, found: dict[str, Any]) -> dict[str, Any]:
-    """`*-files-size` of a summary counts delete files too: it is the data's size only where there are none."""
+    """`*-files-size` of a summary includes delete files: it is the size of the data only if there are none."""
     summary = snapshot.summary
     return {
         "total_bytes": _size(
@@ -130,7 +132,7 @@ def _plus(a: int | None, b: int | None) -> int | None:
 
 
 def _sum(values: Iterable[int | None]) -> int | None:
-    """Sum; None as soon as one value is not known, and where lines that each are plausible leave our columns."""
+    """The sum; None if a value is unknown, or if plausible values add up to more than a column holds."""
     total = 0
     for value in values:
         if value is None:

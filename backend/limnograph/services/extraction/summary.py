@@ -1,4 +1,4 @@
-"""The contents of a snapshot summary: numbers, writer, and disagreements with the manifests."""
+"""Reads a snapshot summary: numbers, writer, and disagreements with the manifests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COMPARED: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def number(summary: Mapping[str, str] | None, key: str) -> int | None:
-    """A count of the summary; None when it is absent or no plain number below 2^63."""
+    """A count of the summary; None if it is absent or not a plain number below 2^63."""
     text = (summary or {}).get(key)
     if text is None or not (text.isascii() and text.isdecimal()) or len(text) > 18:
         return None
@@ -34,7 +34,7 @@ def number(summary: Mapping[str, str] | None, key: str) -> int | None:
 
 
 def compare(snapshot: Snapshot, numbers: Mapping[str, object]) -> list[str]:
-    """Summary keys whose number differs from what was counted; a key or a count that is not known says nothing."""
+    """Summary keys whose number differs from the counted one. Unknown numbers are not compared."""
     found: list[str] = []
     for key, columns in _COMPARED:
         said = number(snapshot.summary, key)
@@ -45,7 +45,7 @@ def compare(snapshot: Snapshot, numbers: Mapping[str, object]) -> list[str]:
 
 
 def writer_identity(summary: Mapping[str, str]) -> dict[str, Any]:
-    """Columns of group `writer`, from the keys that engines leave in summaries; None without such keys."""
+    """Columns of group `writer`, from the keys that engines write to summaries; None without such keys."""
     return {
         "engine": _engine(summary),
         "engine_version": summary.get("engine-version") or _signed(summary)[1],
@@ -71,8 +71,8 @@ def _engine(summary: Mapping[str, str]) -> str | None:
 
 
 def _signed(summary: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """Engine and version out of Delta's `engineInfo`: `Apache-Spark/3.5.3 Delta-Lake/3.4.0`, `delta-rs:py-1.6.6`;
-    Trino signs with its cluster.
+    """Engine and version in Delta's `engineInfo`: `Apache-Spark/3.5.3 Delta-Lake/3.4.0`, `delta-rs:py-1.6.6`; Trino
+    writes its cluster there.
     """
     match = _ENGINE_INFO.match(summary.get("engineInfo", "")) or _CLUSTER.match(summary.get("clusterId", ""))
     if match is None:

@@ -1,1 +1,1 @@
-"""The fleet page: rows, order, growth, reasons, heat map, gauges of every table."""
+"""The fleet page: rows, order, growth, reasons, heat map, and gauges of every table."""

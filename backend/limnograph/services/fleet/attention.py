@@ -1,8 +1,8 @@
-"""Rank and magnitude of every table's reason, as vectors: what the fleet is sorted by.
+"""Rank and magnitude of every table's reason as vectors, by which the fleet is sorted.
 
-Rules are worked out for all tables at once, the strongest last; states are looked up only where no stronger rule
-applies. Where a rule needs single changes, or numbers are on an edge, tables are evaluated one by one; the result is
-cached while they and the range's commits stay the same.
+Rules are evaluated for all tables at once, the strongest last; states are looked up only where no stronger rule
+applies. If a rule needs single changes, or numbers are on an edge, tables are evaluated one by one. Those results are
+cached while they and the commits of the range stay the same.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _Ranks = tuple[Ints, NDArray[np.float64]]
 
 
 class AttentionRanks(NamedTuple):
-    """Of each table rank (smallest first) and magnitude of its reason, and whether it has a burst."""
+    """Each table's rank (smallest first), the magnitude of its reason, and its burst, if any."""
 
     ranks: Ints
     magnitudes: NDArray[np.float64]
@@ -40,7 +40,7 @@ class AttentionRanks(NamedTuple):
 
 
 class Attention:
-    """Guarded by the lock of the FleetService: one question at a time."""
+    """Guarded by the lock of the FleetService: one query at a time."""
 
     def __init__(self, limits: Thresholds) -> None:
         self._limits = limits
@@ -54,7 +54,7 @@ class Attention:
         span: tuple[Micros, Micros],
         paces: Mapping[TableName, JobPace],
     ) -> AttentionRanks:
-        """In the range (epoch microseconds). `slots`: of the tables."""
+        """Ranks in the range (epoch microseconds). `slots`: those of the tables."""
         columns = standings.columns
         with columns.lock:
             columns.hold(tables, slots)
@@ -87,7 +87,7 @@ class Attention:
         ranks: Ints,
         magnitudes: NDArray[np.float64],
     ) -> NDArray[np.bool_]:
-        """Tables with a job that takes longer, ranked as that."""
+        """Rank tables whose job slowed down, and return which they are."""
         if not paces:
             return np.zeros(len(tables), np.bool_)
         found = (paces.get(table.name) if table.name else None for table in tables)
@@ -97,7 +97,7 @@ class Attention:
         return slower
 
     def _states(self, before: StateVectors, after: StateVectors, replaced: NDArray[np.bool_], end: Micros) -> _Ranks:
-        """By the rules that need the states at both ends, and what was `replaced`; the strongest rule comes last."""
+        """Apply the rules that need the states at both ends, and what was `replaced`; the strongest rule comes last."""
         limits = self._limits
         count = after.ordinal - before.ordinal
         ranks, magnitudes = np.full(len(count), RANK["none"]), count.astype(np.float64)
@@ -140,6 +140,6 @@ class Attention:
 
 
 def stale_ages_s(limits: Thresholds, usual_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`stale_after_s` of many tables."""
+    """`stale_after_s` for many tables."""
     ages: NDArray[np.float64] = np.fmax(limits.stale_least_s, limits.stale_intervals * usual_s)
     return ages

@@ -1,4 +1,4 @@
-"""The fleet in one range before any row is made: names in order, sort keys of all rows, and the rows made so far."""
+"""The fleet in one range before any row is built: sorted names, sort keys of all rows, and the rows built so far."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Grown = tuple[float, int]
 
 
 class Span(NamedTuple):
-    """Range of a page and the instant `then` that differences are relative to, epoch ms."""
+    """Range of a page and the instant `then` that differences are relative to, in epoch ms."""
 
     start: Millis
     end: Millis
@@ -45,34 +45,34 @@ _POSITION = (int, int, int, float, float, str, str, str)
 
 
 class After(NamedTuple):
-    """Start of a page: after a row, in the range of the first page, which may be a nearby one."""
+    """The start of a page: after a row, in the range of the first page, which may be a nearby one."""
 
     span: Span
     row: tuple[float, float, TableName]
 
     @classmethod
     def of(cls, question: cursors.CursorQuery, query: FleetQuery) -> After:
-        """From the cursor of a query. Raises InvalidInput naming it."""
+        """The start in a query's cursor. Raises InvalidInput that names the cursor."""
         start, end, then, *keys = cursors.decode(question, query.cursor or "", _POSITION)
         span = Span(Millis(start), Millis(end), Millis(then))
         if not span.near(Span(query.start, query.end, span.then)) or not 0 <= span.then < span.end > span.start >= 0:
             raise InvalidInput("cursor", cursors.UNKNOWN)
         name = TableName(*(str(part) for part in keys[2:]))
-        # Not made floats: beyond 2**53 an integer would be another one.
+        # Not converted to floats: integers beyond 2**53 would change.
         first, second = (0 if isinstance(key, str) else key for key in keys[:2])
         return cls(span, (first, second, name))
 
 
 class Paces(NamedTuple):
-    """Of jobs: over the range, and since the instant of the comparison."""
+    """Paces of jobs: over the range, and since the instant of the comparison."""
 
     ranged: Mapping[TableName, JobPace]
     compared: Mapping[TableName, JobPace]
 
 
 class FleetListing:
-    """Names of the tables of `lake.listed` and of the damaged ones in their order; `of`: the lake's names, while which
-    are the same object it holds. `places`: where tables and then damaged names stand.
+    """Sorted names of the tables of `lake.listed` and of the damaged ones. `of`: the lake's names; the listing is valid
+    while they are the same object. `places`: the sorted index of each table, then of each damaged name.
     """
 
     def __init__(self, of: Mapping[TableName, str], given: Sequence[TableName]) -> None:
@@ -84,7 +84,7 @@ class FleetListing:
         self.namespaces = sorted({namespace_of(name) for name in self.names})
 
     def among(self, tables: NDArray[np.intp]) -> FleetListing:
-        """Of some tables alone; namespaces stay those of all."""
+        """The listing of some tables only; namespaces remain those of all tables."""
         part: FleetListing = object.__new__(FleetListing)
         part.of, part.namespaces = self.of, self.namespaces
         places = self.places[tables]
@@ -96,21 +96,21 @@ class FleetListing:
 
 
 class BurstSlots(NamedTuple):
-    """Slots of rows and their bursts in the range, at the time of the computation."""
+    """Slots of rows and their bursts in the range, when computed."""
 
     slots: Ints
     bursts: Bursts
 
     def taken(self, places: NDArray[np.intp]) -> BurstSlots:
-        """Of some rows; -1: a name without a table."""
+        """Those of some rows; -1: a name without a table."""
         if not len(self.slots):
             return BurstSlots(np.full(len(places), -1), self.bursts.none(len(places)))
         return BurstSlots(np.where(places < 0, -1, self.slots[places]), self.bursts.taken(places))
 
 
 class Vectors:
-    """Columns of the tables of one lake after another. Guarded by `columns.lock`, all parts; a slot is a place in these
-    columns and in no others.
+    """Columns of the tables of successive lakes. Guarded by `columns.lock`, in all parts; a slot is an index into these
+    columns only.
     """
 
     def __init__(self, limits: Thresholds) -> None:
@@ -119,11 +119,15 @@ class Vectors:
 
 
 class FleetBoard:
-    """The fleet in one range: keys of all rows by name, `rows` (None: a damaged name) with what columns say of them,
-    and those made so far. `grown`: share and seconds of the growth that its rows have; None = all rows of the lake.
-    `vectors`: the columns that its slots are places in.
+    """The fleet in one range.
 
-    Guarded by the lock of the FleetService that made it: `made` and the lazy parts of `keys` are filled under it.
+    `keys`: sort keys of all rows, by name
+    `rows`: their tables in the same order; None: a damaged name
+    `made`: rows built so far
+    `grown`: share and seconds of the growth that its rows have; None: all rows of the lake
+    `vectors`: the columns that its slots belong to
+
+    Guarded by the lock of the FleetService that built it: `made` and the lazy parts of `keys` are filled under it.
     """
 
     def __init__(
@@ -152,7 +156,7 @@ class FleetBoard:
 
 
 def with_unknown_tables(standing: StateVectors, more: int, order: NDArray[np.intp]) -> StateVectors:
-    """With unknown names after the tables, reordered."""
+    """States with unknown values for `more` names appended to the tables, reordered."""
     count = len(standing.moved)
     values = np.full((count + more, standing.values.shape[1]), NULL)
     values[:count] = standing.values

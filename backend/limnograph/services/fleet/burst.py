@@ -1,6 +1,6 @@
-"""Burst of small files: the largest commit of a range that is no rewrite, if it is large, unusual and small-filed.
+"""Burst of small files: the largest commit of a range that is no rewrite, if it is large, unusual and adds small files.
 
-Worked out of one table's history here, and of all tables at once by `burst_columns.py`; both judge by the same numbers.
+Computed from one table's history here, and for all tables at once in `burst_columns.py`, with the same thresholds.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _CELLS = tuple(
     for name in ("snapshot_id", "committed_at", "operation", "added_data_files", "added_bytes", "total_data_files")
 )
 NEVER = np.int64(2**62)
-"""Files before a commit whose files are not small: no number of files is a share of it."""
+"""Marks a commit whose files are not small: no number of files reaches a share of this value."""
 
 
 class Burst(NamedTuple):
-    """A commit that is one. `before`: data files of the state that it changed; None: not known. `at`: microseconds."""
+    """A commit that is a burst. `before`: data files before the commit, None if unknown. `at`: microseconds."""
 
     snapshot_id: int
     at: Micros
@@ -37,7 +37,7 @@ class Burst(NamedTuple):
 
 
 def burst(commits: CommitColumns, history: History, limits: Thresholds) -> Burst | None:
-    """That of a range, if it has one."""
+    """The burst of a range, if any."""
     added = commits.numbers("added_data_files")
     if not len(added) or added.max() < limits.burst_files:
         return None
@@ -55,8 +55,8 @@ def burst(commits: CommitColumns, history: History, limits: Thresholds) -> Burst
 
 
 def files_before(history: History, places: Ints, limits: Thresholds) -> Ints:
-    """Data files of the state that each of some rows changed: by its own count, else its parent's, else NULL. NEVER
-    where the added files are not small for the table; where size or target is not known they count as small.
+    """Data files before each of some commits: by the row's own count, else its parent's, else NULL. NEVER if the added
+    files are not small for the table; if their size or the target is unknown they count as small.
     """
     files, size, target, total, removed, parents = (
         history.numbers(name)[places]

@@ -1,8 +1,8 @@
-"""Bursts of all tables at once: the few commits that add many files as columns, kept from question to question.
+"""Bursts of all tables at once: the few commits that add many files, as columns that persist between queries.
 
-A commit of fewer files than `burst_files / burst_over_usual` is neither a burst nor makes another one usual, so of most
-tables nothing is held. Whether a burst is more than five times the usual is a count: of the other commits less than
-half may add more than a fifth of its files.
+A commit with fewer files than `burst_files / burst_over_usual` is neither a burst nor makes another one usual, so most
+tables store nothing. Whether a burst exceeds five times the usual is a count: of the other commits less than half may
+add more than a fifth of its files.
 """
 
 from __future__ import annotations
@@ -24,8 +24,13 @@ Bools = NDArray[np.bool_]
 
 
 class Bursts(NamedTuple):
-    """Of each requested table. `speaks`: it has a burst of `files` files, its row at index `place`, on top of `before`
-    files (NULL: unknown). `doubtful`: only its own history can decide.
+    """Bursts of the requested tables.
+
+    `speaks`: whether it has a burst
+    `doubtful`: only the table's history can decide
+    `files`: files added by the burst
+    `place`: index of its row
+    `before`: data files before it; NULL: unknown
     """
 
     speaks: Bools
@@ -36,13 +41,13 @@ class Bursts(NamedTuple):
 
     @staticmethod
     def none(count: int) -> Bursts:
-        """Of so many tables that have none."""
+        """No burst, for this many tables."""
         speaks, doubtful = np.zeros((2, count), np.bool_)
         files, place, before = np.full((3, count), NULL)
         return Bursts(speaks, doubtful, files, place, before)
 
     def taken(self, places: NDArray[np.intp]) -> Bursts:
-        """Of some of the tables; -1: of none, which has none."""
+        """Those of some of the tables; -1: no table and no burst."""
         there = places >= 0
         return Bursts(
             self.speaks[places] & there,
@@ -63,11 +68,11 @@ class BurstColumns:
 
     @property
     def parts(self) -> tuple[Segments, Segments]:
-        """What it holds."""
+        """The arrays it holds."""
         return self._many, self._uncounted
 
     def renew(self, slot: int, history: History, rewrites: Bools) -> None:
-        """Take in the rows of one table. O(rows)."""
+        """Add the rows of one table. O(rows)."""
         limits, commits, added = self._limits, history.numbers("committed_at"), history.numbers("added_data_files")
         self._uncounted.put(slot, commits[(added == NULL) | rewrites])
         places = np.flatnonzero((added > limits.burst_files / limits.burst_over_usual) & ~rewrites)
@@ -78,7 +83,7 @@ class BurstColumns:
         self._many.put(slot, commits[places], files, before, places)
 
     def of(self, slots: Ints, start: Micros, end: Micros, counted: Callable[[Ints], Ints]) -> Bursts:
-        """In `[start, end)` (microseconds). `counted`: how many commits some slots have there."""
+        """Bursts in `[start, end)` (microseconds). `counted`: returns how many commits some slots have in the range."""
         first, last = self._many.between(slots, start, end)
         found = Bursts.none(len(slots))
         tables = np.flatnonzero(last > first)
@@ -98,12 +103,14 @@ class BurstColumns:
         return found
 
     def _alike(self, files: Ints, most: Ints, table_of: Ints, begins: Ints) -> Ints:
-        """How many others add so many files that they alone, if usual, would make the greatest usual."""
+        """The number of other commits that add enough files to make the greatest one usual, if they were usual
+        themselves.
+        """
         alike: Ints = np.add.reduceat((files * self._limits.burst_over_usual > most[table_of]).astype(np.int64), begins)
         return alike - 1
 
     def _judge(self, found: Bursts, tables: NDArray[np.intp], others: Ints, alike: Ints) -> None:
-        """`others`: known commits beside the greatest; where just half of them are alike, the mean of two decides."""
+        """`others`: known commits besides the greatest. If exactly half of them are alike, the mean of two decides."""
         limits, before, files = self._limits, found.before[tables], found.files[tables]
         large = (files >= limits.burst_files) & ((before == NULL) | (files >= limits.burst_share * before))
         half = (2 * alike == others) & (others > 0)

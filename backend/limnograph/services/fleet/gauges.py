@@ -1,8 +1,8 @@
-"""Numbers of every table for `/metrics`: gauges at main's snapshot, counters that never decrease.
+"""Numbers of every table for `/metrics`: gauges at main's snapshot, and counters that never decrease.
 
-A counter begins at 0 when a table is first seen: what was committed before is no new commit. After that it counts every
-commit of main once, across restarts: counts are stored, and commits that came while the server was down are added when
-it is back.
+A counter starts at 0 when a table is first observed: earlier commits do not count as new. It then counts every commit
+of main once, across restarts: totals are stored, and commits made while the server was down are added at its next
+start.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOVED = next(gauge for gauge in TABLE_GAUGES if gauge.column == "committed_at")
 
 
 class TableNumbers(NamedTuple):
-    """Values by metric name; a number that is not known is missing. The same object as long as nothing changed."""
+    """Values by metric name; unknown numbers are missing. The same object while nothing changes."""
 
     name: TableName
     gauges: dict[str, float]
@@ -37,8 +37,8 @@ class TableNumbers(NamedTuple):
 
 
 class TableGauges:
-    """Thread-safe: guarded by `_lock`; lists that were returned are never changed. A table is evaluated again when it
-    changed: O(tables), and O(rows) of those that did.
+    """Thread-safe: guarded by `_lock`; returned lists are never changed. A table is evaluated again when it changes:
+    O(tables), and O(rows) of the changed ones.
     """
 
     def __init__(self, store: HotStore, kept: CounterStore | None = None) -> None:
@@ -58,13 +58,13 @@ class TableGauges:
             lake, known = self._store.reading.lake, self._store.watermark is not None
             if self._shown is None or lake is not self._shown[0] or known != self._shown[1]:
                 self._shown, self._version = (lake, known), self._version + 1
-                # Before the first whole round of the watcher a history is in pieces: the rest of it is no new commit.
+                # Before the watcher's first complete round a history is incomplete: the rest of it is no new commit.
                 made = (self._of(table, counting=known) for table in lake.listed)
                 self._numbers = [numbers for numbers in made if numbers is not None]
             return self._version, self._numbers
 
     def save(self) -> None:
-        """Keep what was counted, if anything was since the last time. Blocks: call it in a thread."""
+        """Store the totals if they changed since the last call. Blocks: call it in a thread."""
         with self._lock:
             version, totals = self._version, dict(self._totals)
         if self._kept is not None and version != self._saved:
@@ -87,7 +87,7 @@ class TableGauges:
         return numbers
 
     def _count(self, table: HotTable) -> CounterState:
-        """Totals with the changes of main since the table was last evaluated."""
+        """Totals plus main's changes since the table was last evaluated."""
         history, before = History(table), self._counted.get(table.uuid)
         known = self._totals.get(table.uuid)
         times, ids, places = history.moves, np.array(history.main_ids, np.int64), history.main_places
@@ -108,7 +108,7 @@ class TableGauges:
 
 
 def _added(table: HotTable, fresh: Ints, totals: dict[str, float]) -> dict[str, float]:
-    """Totals and what some commits did; maintenance (`replace`) is left out."""
+    """Totals plus what some commits added; maintenance (`replace`) is left out."""
     if len(fresh):
         fresh = fresh[~table.rows.equals("operation", "replace")[fresh]]
     found = {}
@@ -138,7 +138,7 @@ def _gauges(table: HotTable, place: int, moved_at: Micros) -> dict[str, float]:
 
 
 def _newest_known(history: History, column: str) -> Ints:
-    """The last value of a column along main that is known; empty when none is."""
+    """The last known value of a column along main; empty if none is known."""
     places = history.main_places
     values = history.table.rows.column(column)[places[places >= 0]]
     return np.ascontiguousarray(values[values != NULL][-1:])

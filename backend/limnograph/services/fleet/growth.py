@@ -1,9 +1,9 @@
-"""How much a table's data files grew within some time: along main's log, so rollbacks and publishes are right.
+"""How much a table's data files grew within some time, along main's log, so that rollbacks and publishes are right.
 
-A growth is a rise from a state to a later one that began at most some time after the earlier one still held; its share
-is the rise over the earlier number. From 0 files every rise is more than any share, and the share itself is not a
-number. A state with an unknown number is neither side of a growth, and states before the first known one are unknown: a
-table's first load alone is no growth.
+A growth is a rise from one state to a later one that began at most some time after the earlier one still held. Its
+share is the rise divided by the earlier number. From 0 files every rise exceeds any share, and the share itself is not
+a number. A state with an unknown number is on neither side of a growth, and states before the first known one are
+unknown: a table's first load alone is no growth.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from limnograph.services.lake.history import History
 
 _MOST = np.int64(2**63 - 1)
 NOTHING = 0.0
-"""Share of what did not grow, or of which that is not known."""
+"""Share of a table that did not grow, or whose growth is unknown."""
 
 
 class Rise(NamedTuple):
-    """Greatest growth in a range. `share` None: from nothing. `at`: when the later state began, microseconds."""
+    """Greatest growth in a range. `share` None: from 0 files. `at`: when the later state began, in microseconds."""
 
     before: int
     after: int
@@ -32,7 +32,7 @@ class Rise(NamedTuple):
 
 
 class Rises(NamedTuple):
-    """Growth of each move against the least state within the time before it; share NaN where not known."""
+    """Growth of each move relative to the least state within the time before it. Share is NaN if unknown."""
 
     times: Ints
     before: Ints
@@ -41,9 +41,9 @@ class Rises(NamedTuple):
 
 
 def rises(times: Ints, files: Ints, start: Micros, end: Micros, within_us: int) -> Rises:
-    """Of moves in `[start, end)`. `times` rises; `files` has NULL where not known; all in microseconds.
+    """Growth of moves in `[start, end)`. `times` increases; `files` has NULL where unknown; times in microseconds.
 
-    A move is compared with every state that held at some instant of the `within_us` before it, from `start` on. Range
+    A move is compared with every state that held at some instant of the `within_us` before it, since `start`. Range
     minima by doubling: O(moves x log(moves within the time)).
     """
     first, last = (int(times.searchsorted(at)) for at in (start, end))
@@ -56,7 +56,7 @@ def rises(times: Ints, files: Ints, start: Micros, end: Micros, within_us: int) 
 
 
 def _compared(files: Ints, oldest: Ints, moves: Ints) -> tuple[Ints, Ints, NDArray[np.float64]]:
-    """Of each move the least state from `oldest` on, its own, and the share of the rise; NaN where not known."""
+    """For each move: the least state since `oldest`, its own, and the share of the rise; NaN if unknown."""
     least = _least(np.where(files == NULL, _MOST, files), oldest, moves)
     after = files[moves]
     known = (least != _MOST) & (after != NULL)
@@ -67,7 +67,7 @@ def _compared(files: Ints, oldest: Ints, moves: Ints) -> tuple[Ints, Ints, NDArr
 
 
 class _Moves(NamedTuple):
-    """Moves of several tables, one table after the other, each compared with what held in the time before it."""
+    """Moves of several tables, table by table, each compared with the states of the time before it."""
 
     table: Ints
     at: Ints
@@ -77,9 +77,9 @@ class _Moves(NamedTuple):
 
 
 def shares_of(times: Ints, files: Ints, sizes: Ints, start: Micros, within_us: int) -> NDArray[np.float64]:
-    """Greatest share of each of several tables whose moves lie one after the other: NOTHING where none grew.
+    """Greatest share of each of several tables, whose moves are concatenated: NOTHING if a table did not grow.
 
-    The first move of each is the state that held at `start` (or the first there is), the others came then or later.
+    The first move of each table is the state that held at `start` (or the first one); the others happened later.
     """
     found, moves = np.full(len(sizes), NOTHING), _moves(times, files, sizes, np.full(len(sizes), start), within_us)
     if len(moves.at):
@@ -90,7 +90,7 @@ def shares_of(times: Ints, files: Ints, sizes: Ints, start: Micros, within_us: i
 
 
 def rises_of(times: Ints, files: Ints, sizes: Ints, starts: Ints, within_us: int) -> list[Rise | None]:
-    """The same with its numbers and when it was: of equal ones the first. Each table has a start of its own."""
+    """The same with numbers and time; of equal ones the first. Each table has its own start."""
     found: list[Rise | None] = [None] * len(sizes)
     moves = _moves(times, files, sizes, starts, within_us)
     grew = np.flatnonzero(moves.shares > 0)
@@ -113,7 +113,7 @@ def _moves(times: Ints, files: Ints, sizes: Ints, starts: Ints, within_us: int) 
     if not len(moves):
         return _Moves(table_of, at, at, at, np.zeros(0))
     since = np.maximum(at - within_us, starts[table_of])
-    # One rising column for all tables: instants from the earliest one that counts, and a width further each table.
+    # One increasing column for all tables: instants since the earliest one that counts, offset by a width per table.
     base = int(since.min())
     width = int(at.max()) - base + 1
     keys = np.clip(times - base, 0, width - 1) + table * width
@@ -123,7 +123,7 @@ def _moves(times: Ints, files: Ints, sizes: Ints, starts: Ints, within_us: int) 
 
 
 def _least(values: Ints, first: Ints, end: Ints) -> Ints:
-    """Least of `values[first:end]` for each pair; every slice has one value or more."""
+    """The least of `values[first:end]` for each pair; no slice is empty."""
     if not len(first):
         return np.empty(0, np.int64)
     widths = end - first

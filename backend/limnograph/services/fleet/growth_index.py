@@ -1,7 +1,7 @@
-"""Growth of all tables at once: the greatest one per quarter of an hour and table, worked out when a commit comes in.
+"""Growth of all tables at once: the greatest one per quarter of an hour and table, computed when a commit arrives.
 
-A query about the last days of all tables is one lookup in a matrix; moves are compared only for tables where the range
-cuts a decisive quarter of an hour, or where another time is requested: O(moves of those in the range).
+A query about the last days of all tables is one look-up in a matrix. Moves are compared only for tables where the range
+cuts a decisive quarter of an hour, or if another time is requested: O(their moves in the range).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from limnograph.services.lake.columns import Ints
 from limnograph.services.lake.table import HotTable
 
 DEFAULT_WITHIN = DEFAULT_WITHIN_S
-"""Seconds for which every commit's growth is worked out when the commit comes in."""
+"""Seconds within which every commit's growth is computed on arrival."""
 _BUCKET = 900 * MICROS_PER_SECOND
 _BUCKETS = 256
-"""The matrix reaches back 64 hours in quarters of an hour: 3 KB a table."""
+"""The matrix reaches back 64 hours in quarters of an hour: 3 KB per table."""
 
 
 class _Peaks:
-    """Of every quarter of an hour (a row) and table (a column) the greatest share, and when it was reached. Guarded by
-    the lock of the columns.
+    """The greatest share of every quarter of an hour (row) and table (column), and when it was reached. Guarded by the
+    lock of the columns.
     """
 
     def __init__(self, slots: int = 0) -> None:
@@ -36,14 +36,14 @@ class _Peaks:
         self.offsets = np.zeros((_BUCKETS, slots), np.int32)
 
     def grow(self, more: int) -> None:
-        """Room for more tables."""
+        """Make room for more tables."""
         self.shares = np.pad(self.shares, ((0, 0), (0, more)))
         self.offsets = np.pad(self.offsets, ((0, 0), (0, more)))
 
     def put(self, slot: int, found: Rises, held: NDArray[np.bool_]) -> None:
-        """The moves of one table, in place of those that it had."""
+        """Replace the moves of one table."""
         self.shares[:, slot] = 0.0
-        # Of the moves of one quarter the last one that is written stays: the greatest, and of equal ones the first.
+        # Of the moves in one quarter the last write wins: the greatest, and of equal ones the first.
         order = np.flatnonzero(held)[np.lexsort((-found.times[held], found.shares[held]))]
         rows, offsets = np.divmod(found.times[order], _BUCKET)
         rows %= _BUCKETS
@@ -52,15 +52,15 @@ class _Peaks:
 
 
 class _Quarters(NamedTuple):
-    """Quarters of an hour of a range that the matrix has: those that count whole, and those that the range may cut."""
+    """Quarters of an hour of a range in the matrix: those that count whole, and those that the range may cut."""
 
     whole: list[int]
     cut: list[int]
 
 
 class GrowthIndex:
-    """Thread-safe: guarded by the lock of `columns`. Greatest growth within DEFAULT_WITHIN of every table, renewed when
-    it changes; any other time out of the columns of main's moves.
+    """Thread-safe: guarded by the lock of `columns`. Holds the greatest growth within DEFAULT_WITHIN of every table,
+    updated when the table changes; for any other time it reads the columns of main's moves.
     """
 
     def __init__(self, columns: MoveColumns | None = None) -> None:
@@ -73,8 +73,8 @@ class GrowthIndex:
         self._last: Ints = np.zeros(0, np.int64)
 
     def update(self, tables: Sequence[HotTable], now: Micros) -> Ints:
-        """Take in what changed until `now` (microseconds); slots of the tables. O(tables) when any changed, and O(rows)
-        of those that did.
+        """Apply changes until `now` (microseconds) and return the tables' slots. O(tables) if any changed, and O(rows)
+        of the changed ones.
         """
         with self._lock:
             self._turn(now // _BUCKET)
@@ -93,7 +93,7 @@ class GrowthIndex:
             return slots
 
     def _turn(self, top: int) -> None:
-        """Make room for the quarters of an hour until now; those of more than 64 hours ago are forgotten."""
+        """Make room for the quarters of an hour until now; those older than 64 hours are dropped."""
         if top > self._top:
             fresh = np.arange(max(self._top + 1, top - _BUCKETS + 1), top + 1) % _BUCKETS
             self._peaks.shares[fresh] = 0.0
@@ -114,7 +114,7 @@ class GrowthIndex:
         self, tables: Sequence[HotTable], span: tuple[Micros, Micros], share: float, within_s: int, now: Micros
     ) -> NDArray[np.bool_]:
         """Which tables grew by more than `share` within some seconds in the range (microseconds). Up to DEFAULT_WITHIN
-        seconds the matrix selects the tables whose moves must be compared; beyond, all are.
+        seconds the matrix selects the tables whose moves must be compared; beyond that, all are compared.
         """
         with self._lock:
             if within_s <= DEFAULT_WITHIN:
@@ -128,7 +128,7 @@ class GrowthIndex:
     def _told(
         self, tables: Sequence[HotTable], span: tuple[Micros, Micros], share: float, now: Micros, *, exact: bool
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tables that certainly grew, and those that may have. A range that begins before the matrix returns all."""
+        """Tables that certainly grew, and those that may have. If the range begins before the matrix, all may have."""
         slots, (start, end) = self.update(tables, now), span
         nothing, everything = np.zeros(len(tables), np.bool_), np.ones(len(tables), np.bool_)
         quarters = self._quarters(start, end)
@@ -143,8 +143,8 @@ class GrowthIndex:
         return sure, (edges | ahead) & ~sure
 
     def _quarters(self, start: Micros, end: Micros) -> _Quarters | None:
-        """None where the range begins before the matrix. In whole quarters that begin late enough no earlier state was
-        cut off by the range's start.
+        """None if the range begins before the matrix. Whole quarters begin late enough that the start of the range cuts
+        off no earlier state.
         """
         first, last = start // _BUCKET, (end - 1) // _BUCKET
         if first <= self._top - _BUCKETS:
@@ -154,13 +154,13 @@ class GrowthIndex:
         return _Quarters([b for b in asked if b in whole], [b for b in asked if b not in whole])
 
     def _inside(self, bucket: int, slots: Any, span: tuple[Micros, Micros]) -> Any:
-        """Where the greatest growth of a quarter of an hour is one of the range too, with all that came before it."""
+        """Whether a quarter's greatest growth, with all states it was compared with, is inside the range."""
         at = bucket * _BUCKET + self._peaks.offsets[bucket % _BUCKETS, slots].astype(np.int64)
         return (at >= span[0] + DEFAULT_WITHIN * MICROS_PER_SECOND) & (at < span[1])
 
     def greatest(self, slots: Ints, span: tuple[Micros, Micros], within_s: int) -> list[Rise | None]:
-        """Greatest growth of some tables in a range (microseconds), as by `growth.greatest`. For tables that are in the
-        columns the matrix has the time, so that few moves are compared.
+        """Greatest growth of some tables in a range (microseconds), as by `growth.greatest`. For tables in the columns
+        the matrix knows when it was reached, so that few moves are compared.
         """
         with self._lock:
             starts, ends = (np.full(len(slots), at) for at in span)
@@ -173,7 +173,7 @@ class GrowthIndex:
             return self.columns.greatest(slots, starts, ends, within)
 
     def _reached(self, slots: Ints, span: tuple[Micros, Micros], quarters: _Quarters) -> Ints:
-        """When the greatest growth of each in a range was reached; -1 if the matrix does not know."""
+        """When each table's greatest growth in a range was reached; -1 if the matrix does not have it."""
         buckets = np.array([*quarters.whole, *quarters.cut], np.int64)
         if not len(buckets) or not len(slots):
             return np.full(len(slots), -1)

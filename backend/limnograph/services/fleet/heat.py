@@ -1,8 +1,7 @@
 """The fleet over time: for each table and part of a range, the number of commits, the change in data files, and the
-number of alerts. Its risk: `risk.py`.
+number of alerts. Risk is computed in `risk.py`.
 
-From memory alone, whatever the histories hold: two binary searches per table and part, and the received alerts of each
-table.
+Uses memory only, as far as histories reach: two binary searches per table and part, and each table's received alerts.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ PARTS = 48
 
 
 class HeatCounts(NamedTuple):
-    """Of each table (a row) in each part; NULL where not known."""
+    """Counts per table (row) and part (column); NULL where unknown."""
 
     commits: Ints
     files: Ints
@@ -38,7 +37,7 @@ class HeatCounts(NamedTuple):
 
 
 def edges(span: tuple[Micros, Micros]) -> Ints:
-    """Where parts begin, and the end (epoch microseconds)."""
+    """The starts of the parts, and the end (epoch microseconds)."""
     start, end = span
     return np.array([start + (end - start) * part // PARTS for part in range(PARTS + 1)], np.int64)
 
@@ -50,7 +49,9 @@ def count(
     span: tuple[Micros, Micros],
     known_to: Sequence[Micros | None],
 ) -> HeatCounts:
-    """Parts that begin after a table is known to (microseconds) are not known, and nothing is of a name without one."""
+    """Counts per table and part. Parts that begin after the instant until which a table is known (microseconds) are
+    unknown; a name without a table has no counts.
+    """
     between, there = edges(span), np.flatnonzero(slots >= 0)
     commits, files = np.full((2, len(slots), PARTS), NULL)
     with columns.lock:
@@ -72,7 +73,7 @@ def rows(
     alerts: AlertRegistry | None,
     span: tuple[Micros, Micros],
 ) -> list[FleetHeatRow]:
-    """As the page shows them."""
+    """Rows in the page's format."""
     told, between = alerts is not None and alerts.version(None) > 0, edges(span)
     return [
         FleetHeatRow(
@@ -91,7 +92,7 @@ def _known(cells: Ints) -> list[int | None]:
 
 
 def fired(episodes: Sequence[Episode], between: Ints) -> list[int]:
-    """How many alerts fired at any time of each part."""
+    """The number of alerts that fired at any time during each part."""
     found = np.zeros(len(between) - 1, np.int64)
     for episode in episodes:
         start, end = episode.fact.starts_at, episode.known_to

@@ -1,4 +1,4 @@
-"""What is not set up yet, with the text to copy. A page says it once instead of showing empty lanes."""
+"""Set-up steps that are still missing, with the text to copy. A page shows one hint instead of empty lanes."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ NO_TABLES = Hint(
 
 
 def about_tables(known: int, seen: Sighted | None, catalogs: Collection[str], error: str | None) -> Hint | None:
-    """Why `known` tables are shown and not more. None: all that the catalogs list and the settings include are.
+    """Why no more than `known` tables are shown. None: all tables that the catalogs list and the settings include are.
 
-    `seen`: by the watcher, None where there is none; `error`: of the meta tables, when they cannot be read.
+    `seen`: tables seen by the watcher; None without a watcher
+    `error`: of the meta tables, if they cannot be read
     """
     if seen is None:
         return None if known else _down(error) if error else UNWATCHED
@@ -107,7 +108,7 @@ def _counted(count: int) -> str:
 
 
 def no_jobs(name: TableName) -> Hint:
-    """No job is linked to the table."""
+    """The hint that no job is linked to the table."""
     return Hint(
         code="no_jobs",
         title="No job is linked to this table",

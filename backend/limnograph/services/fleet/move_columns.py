@@ -1,7 +1,7 @@
-"""Main's moves of all tables as sorted columns under one another: the state of every table at an instant, and the
-growth of its files in a range, without reading any table.
+"""Main's moves of all tables as concatenated sorted columns: the state of every table at an instant, and the growth of
+its files in a range, without reading any table.
 
-16 bytes per move, and little for commits that are not moves. Renewed for tables that changed: O(rows) of those.
+16 bytes per move, and little for commits that are not moves. Updated for changed tables: O(their rows).
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ from limnograph.services.lake.table import HotTable
 ALWAYS = np.int64(2**63 - 1)
 _KNOWN = 4
 _AT_ONCE = 1 << 18
-"""Moves that are compared at the same time: 2 MB a column."""
+"""Moves that are compared at the same time: 2 MB per column."""
 
 
 class Stand(NamedTuple):
-    """Of each table at an instant. `since`, `until`: moves of main around it (NULL, ALWAYS: none). `place`: of the row
-    that main pointed at, -1 when not known. `usual`: the usual gap (`analysis.usual_gap`) in seconds, NaN when unknown.
+    """The tables at an instant.
+
+    `since`, `until`: main's moves before and after it; NULL, ALWAYS: none
+    `place`: index of the row that main pointed at; -1 if unknown
+    `usual`: the usual gap (`analysis.usual_gap`) in seconds; NaN if unknown
     """
 
     since: Ints
@@ -41,8 +44,8 @@ class Stand(NamedTuple):
 
 
 class MoveColumns:
-    """Guarded by `lock`, which whoever uses it holds from `update` or `hold` to the last question: columns are those of
-    the tables that were taken in last. Slots are places in these columns and in no others.
+    """Guarded by `lock`, which callers hold from `update` or `hold` until their last query: the columns are those of
+    the tables that were added last. Slots are indexes into these columns only.
     """
 
     def __init__(self, limits: Thresholds = Thresholds()) -> None:  # noqa: B008  # immutable
@@ -57,12 +60,12 @@ class MoveColumns:
 
     @property
     def count(self) -> int:
-        """Slots that there are."""
+        """The number of slots."""
         return len(self._slots)
 
     @property
     def nbytes(self) -> int:
-        """Bytes held."""
+        """Bytes in memory."""
         return sum(part.nbytes for part in self._parts)
 
     @property
@@ -70,7 +73,7 @@ class MoveColumns:
         return self.moves, self._commits, self._places, self._replaces, self._gaps, *self._bursts.parts
 
     def update(self, tables: Sequence[HotTable]) -> Ints:
-        """Take in what changed; slots of the tables, which stay theirs for ever."""
+        """Apply changes and return the tables' slots, which never change."""
         for known, slots in self._known:
             if known is tables:
                 return slots
@@ -80,12 +83,12 @@ class MoveColumns:
         for part in self._parts:
             part.grow(len(self._slots))
         self.hold(tables, slots)
-        # Nothing changed since these were asked for: the same objects have the same slots.
+        # If nothing changed since, the same objects have the same slots.
         self._known = [(tables, slots), *self._known[: _KNOWN - 1]]
         return slots
 
     def hold(self, tables: Sequence[HotTable], slots: Ints) -> None:
-        """Take in what changed of some tables whose slots are known: they are held as they are given."""
+        """Apply changes of some tables whose slots are known; the tables are held as given."""
         versions = np.array([table.version for table in tables], np.int64)
         changed = np.flatnonzero(self.versions[slots] != versions).tolist()
         if len(changed) > 1:
@@ -112,7 +115,7 @@ class MoveColumns:
         self.versions[slot] = table.version
 
     def stand(self, slots: Ints, at: Micros) -> Stand:
-        """After all moves until an instant, itself included (microseconds)."""
+        """The tables after all moves up to and including an instant (microseconds)."""
         moves = self.moves
         index = moves.before(slots, at, "right") - 1
         since = np.where(index >= 0, moves.at(0, slots, index), NULL)
@@ -121,7 +124,7 @@ class MoveColumns:
         return Stand(since, until, np.where(index >= 0, place, -1), self._usual(slots, index, since))
 
     def _usual(self, slots: Ints, index: Ints, since: Ints) -> NDArray[np.float64]:
-        """The usual gap by the moves until `index`, the last of which was at `since`."""
+        """The usual gap according to the moves until `index`, the last of which was at `since`."""
         own = self._gaps
         places = own.before(slots, since, "right")[:, None] - np.arange(1, LAST_GAPS + 1)
         at = np.clip(own.first[slots][:, None] + places, 0, own.data.shape[1] - 1)
@@ -129,7 +132,7 @@ class MoveColumns:
         return usual_gaps_s(gaps, index + 1, since - self.moves.at(0, slots, np.zeros_like(index)))
 
     def commits(self, slots: Ints, at: Micros) -> tuple[Ints, Ints, Ints]:
-        """How many rows there are until an instant, itself included; the commits around it (NULL, ALWAYS: none)."""
+        """The number of rows up to and including an instant, and the commits around it (NULL, ALWAYS: none)."""
         found = np.zeros((3, len(slots)), np.int64)
         for kind, part in ((True, self.moves), (False, self._commits)):
             chosen = self._alike[slots] == kind
@@ -141,7 +144,7 @@ class MoveColumns:
         return found[0], found[1], found[2]
 
     def counts(self, slots: Ints, start: Micros, end: Micros) -> Ints:
-        """How many commits each has in `[start, end)`."""
+        """The number of commits per table in `[start, end)`."""
         found, alike = np.zeros(len(slots), np.int64), self._alike[slots]
         for chosen, part in ((alike, self.moves), (~alike, self._commits)):
             if chosen.any():
@@ -150,7 +153,7 @@ class MoveColumns:
         return found
 
     def counts_between(self, slots: Ints, edges: Ints) -> Ints:
-        """How many commits each (a row) has from one edge until before the next."""
+        """The number of commits per table (row) between successive edges."""
         of_each, at = np.repeat(slots, len(edges)), np.tile(edges, len(slots))
         found, alike = np.zeros(len(of_each), np.int64), self._alike[of_each]
         for chosen, part in ((alike, self.moves), (~alike, self._commits)):
@@ -159,26 +162,26 @@ class MoveColumns:
         return np.diff(found.reshape(len(slots), len(edges)), axis=1)
 
     def bursts(self, slots: Ints, start: Micros, end: Micros) -> Bursts:
-        """Which have a burst in `[start, end)`."""
+        """The tables' bursts in `[start, end)`."""
         return self._bursts.of(slots, start, end, lambda some: self.counts(some, start, end))
 
     def replaced(self, slots: Ints, start: Micros, end: Micros) -> NDArray[np.bool_]:
-        """Which have a `replace` in `[start, end)`."""
+        """Which tables have a `replace` in `[start, end)`."""
         first, last = self._replaces.between(slots, start, end)
         found: NDArray[np.bool_] = first < last
         return found
 
     def files_at(self, slots: Ints, instants: Ints) -> Ints:
-        """Data files of each (a row) at each instant, itself included; NULL where not known."""
+        """Data files per table (row) after each instant's moves; NULL where unknown."""
         of_each, at = np.repeat(slots, len(instants)), np.tile(instants, len(slots))
         index = self.moves.before(of_each, at, "right") - 1
         files = np.where(index >= 0, self.moves.at(1, of_each, index), NULL)
         return files.reshape(len(slots), len(instants))
 
     def shares(self, slots: Ints, start: Micros, end: Micros, within_us: int) -> NDArray[np.float64]:
-        """Greatest growth of each in `[start, end)`, as by `growth.greatest`; NOTHING if there is none.
+        """Greatest growth of each table in `[start, end)`, as by `growth.greatest`; NOTHING if there is none.
 
-        O(moves in the range), some at a time.
+        O(moves in the range), a part of the tables at a time.
         """
         firsts, sizes = self._inside(slots, start, end)
         found, begin = np.full(len(slots), NOTHING), 0
@@ -190,7 +193,7 @@ class MoveColumns:
         return found
 
     def greatest(self, slots: Ints, start: Micros | Ints, end: Micros | Ints, within_us: int) -> list[Rise | None]:
-        """The same with its numbers; of few tables, for it is worked out at once. Each may have a range of its own."""
+        """The same with its numbers, for few tables: it is computed in one step. Each table may have its own range."""
         starts = np.empty(len(slots), np.int64)
         starts[:] = start
         firsts, sizes = self._inside(slots, start, end)
@@ -198,12 +201,14 @@ class MoveColumns:
         return rises_of(times, files, sizes, starts, within_us)
 
     def _inside(self, slots: Ints, start: Micros | Ints, end: Micros | Ints) -> tuple[Ints, Ints]:
-        """First move of each that counts in a range, the one that held before it, and how many there are."""
+        """The moves of each table that count in a range, including the one that held at its start: first index, and
+        number.
+        """
         firsts, lasts = self.moves.between(slots, start, end)
         firsts = np.minimum(np.maximum(firsts - 1, 0), lasts)
         return firsts, lasts - firsts
 
     def _cut(self, slots: Ints, firsts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
-        """Times and files of those moves, one table after the other."""
+        """Times and files of those moves, table by table."""
         times, files = self.moves.data[:, stretches(self.moves.first[slots] + firsts, sizes)]
         return times, files

@@ -1,4 +1,4 @@
-"""Values and deltas of a table over a range, as fleet rows and table pages show them."""
+"""Values and deltas of a table over a range, for fleet rows and table pages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def values(seen: RangeView) -> TableValues:
 
 
 def deltas(then: State | None, now: State | None, pace: JobPace | None) -> TableDeltas:
-    """Change from one state to another; a table that did not exist then has no delta."""
+    """The change from one state to another; no delta if the table did not exist at the first one."""
 
     def change(name: str) -> int | None:
         before = getattr(then, name) if then else None
@@ -58,13 +58,13 @@ def _rounded(ratio: float | None) -> float | None:
 
 
 def spark_instants(start: Micros, end: Micros) -> Ints:
-    """SPARK_POINTS equal distances, the last one at the end of the range (epoch microseconds)."""
+    """SPARK_POINTS equidistant instants (epoch microseconds), the last one at the end of the range."""
     width = (end - start) / SPARK_POINTS
     return np.array([int(start + width * (i + 1)) - 1 for i in range(SPARK_POINTS)], np.int64)
 
 
 def health(history: History, row: SnapshotFact | State | None) -> Health:
-    """Whether the newest state is whole: from the row and the table's own changes."""
+    """Whether the newest state is complete, from the row and the table's own changes."""
     if history.dropped:
         return "dropped"
     if history.table.unreadable:

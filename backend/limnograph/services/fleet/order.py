@@ -27,13 +27,15 @@ _VALUES = {
     "live_snapshots": "live_snapshots",
 }
 _SHARES = {"small_share": "small_files", "delete_share": "total_delete_files"}
-"""What is sorted by its number for each data file."""
+"""Columns that are sorted by their number per data file."""
 
 
 class SortKeys:
-    """Vectors over the rows of the fleet in the order of their names: tables, then damaged names among them. `ends`:
-    their states at the start of the range, at the instant that differences are relative to, and at the end, looked up
-    when a column is sorted by. `paces`: at the last two.
+    """Vectors over the rows of the fleet in name order: tables, with damaged names among them.
+
+    `ends`: their states at the start of the range, at the instant that differences are relative to, and at the end;
+      looked up when a column is sorted
+    `paces`: paces of jobs since the second of these instants
     """
 
     def __init__(
@@ -48,11 +50,11 @@ class SortKeys:
 
     @cached_property
     def ends(self) -> tuple[StateVectors, StateVectors, StateVectors]:
-        """At the begin, at the instant of the comparison, at the end."""
+        """The states at the start, at the instant of the comparison, and at the end."""
         return self._ends()
 
     def order(self, query: FleetQuery, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Places of the chosen rows as the query sorts them: equal keys by name, unknown values last either way."""
+        """Indexes of the chosen rows in the query's order: equal keys by name, unknown values last either way."""
         if query.sort == "name":
             return chosen if query.direction == "asc" else chosen[::-1]
         first, second = self._rising(query)
@@ -63,7 +65,7 @@ class SortKeys:
         return [*(column[place].item() for column in self._rising(query)), *self.names[place]]
 
     def after(self, query: FleetQuery, order: NDArray[np.intp], position: tuple[float, float, TableName]) -> int:
-        """How many rows of an order stand up to a position, the row of which need not be there any more."""
+        """The number of rows up to and including a position, whose row may no longer exist."""
         first, second = (column[order] for column in self._rising(query))
         one, two, name = position
         at = bisect_left(self.names, name)
@@ -74,7 +76,7 @@ class SortKeys:
         return int(beyond.argmax()) if beyond.any() else len(order)
 
     def _rising(self, query: FleetQuery) -> tuple[_Numbers, _Numbers]:
-        """What the order rises by before it goes by name: one column, then the other."""
+        """The two columns that the order increases by, before the name."""
         if query.sort == "name":
             nothing = np.zeros(len(self.names), np.int64)
             return nothing, nothing
@@ -86,7 +88,7 @@ class SortKeys:
         return (~known).astype(np.int64), np.where(known, sign * np.where(known, values, 0), 0)
 
     def _sorted_by(self, sort: str) -> _Column:
-        """Values of a column and where they are known."""
+        """The values of a column, and where they are known."""
         if sort in _OF_A_JOB:
             paces, of = (self.paces.get(name) for name in self.names), _OF_A_JOB[sort]
             told = [None if pace is None else of(pace) for pace in paces]
@@ -129,13 +131,13 @@ def _change(before: StateVectors, after: StateVectors, sort: str) -> _Column:
 
 
 def _share(part: Ints, whole: Ints) -> _Column:
-    """Of nothing there is no share."""
+    """The share is unknown if the whole is 0."""
     known = (part != NULL) & (whole != NULL) & (whole > 0)
     return np.where(known, part, 0) / np.where(known, whole, 1), known
 
 
 def matching(names: Sequence[TableName], folded: Sequence[str], query: FleetQuery) -> NDArray[np.intp]:
-    """Places of the rows whose names fit the text and the namespace of a query. `folded`: names without case."""
+    """Indexes of the rows whose names match a query's text and namespace. `folded`: case-folded names."""
     text = query.text.casefold()
     places: Sequence[int] = range(len(names))
     if text:

@@ -1,5 +1,5 @@
-"""The fleet: one row per table with the reason for its rank, sorted and paged. The order comes from vectors over the
-tables; rows are built only for the tables on the page.
+"""The fleet: one row per table with the reason for its rank, sorted and paged. The order is computed from vectors over
+the tables; rows are built only for the tables on the page.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ _READ = (
     *("format", "status", "operation", "parent_id"),
     *("added_data_files", "removed_data_files", "added_bytes", "target_file_bytes"),
 )
-"""Columns that rows and their reasons need: of 42 in memory, only these and the keys are read for old commits."""
+"""Columns that rows and their reasons need: of the 42 in memory, only these and the keys are read for old commits."""
 
 
 class _PageView(NamedTuple):
-    """What a question is answered from. `hot`: its lake is, or lately was, the one in memory; `exactly`: a range that
-    is nearly the same will not do.
+    """What a query is answered from. `hot`: its lake is, or recently was, the one in memory; `exactly`: a nearly equal
+    range is not acceptable.
     """
 
     reading: LakeView
@@ -71,10 +71,10 @@ class _PageView(NamedTuple):
 
 
 class FleetService:
-    """Pages of rows of all tables, filtered and sorted, and the heat of the first ones over time. Thread-safe: boards,
-    cold vectors and answers of `Attention` are guarded by `_lock`, vectors by the lock of their columns, because the
-    hot ones also belong to the thread that makes lakes. `_lock` is taken before that of the columns, never after, and
-    neither is held over I/O.
+    """Pages of rows of all tables, filtered and sorted, and the heat map of the first ones over time. Thread-safe:
+    boards, cold vectors and results of `Attention` are guarded by `_lock`, vectors by the lock of their columns,
+    because the hot ones are also used by the thread that builds lakes. `_lock` is acquired before that of the columns,
+    never after, and neither is held over I/O.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class FleetService:
         self._hot.growth.update(lake.listed, self._clock.now())
 
     async def page(self, query: FleetQuery) -> TablesPage:
-        """Rows that match, from the cursor on. Raises InvalidInput (cursor); SourceError before anything was read."""
+        """Matching rows after the cursor. Raises InvalidInput (cursor); SourceError before the first read."""
         question = cursors.of_tables(query)
         after = After.of(question, query) if query.cursor else None
         seen = await self._seen(query, after)
@@ -117,7 +117,7 @@ class FleetService:
         )
 
     async def heat(self, query: FleetQuery) -> FleetHeat:
-        """The first tables that match, over time. Raises SourceError before anything was read."""
+        """The first matching tables over time. Raises SourceError before the first read."""
         return await asyncio.to_thread(self._heat, await self._seen(query), query)
 
     @property
@@ -126,17 +126,17 @@ class FleetService:
         return to_millis(watermark)
 
     async def _seen(self, query: FleetQuery, after: After | None = None) -> _PageView:
-        """Facts about the requested time, that time until now, and the pace of jobs."""
+        """Facts about the requested time and since then, and the pace of jobs."""
         reading = hot = self._store.reading
         if reading.error is UNREAD and not reading.lake.listed:
-            raise UNREAD.with_traceback(None)  # one object for all: it must not gather the frames of each
+            raise UNREAD.with_traceback(None)  # one shared object: it must not collect traceback frames
         end = min(query.end, max(to_millis(self._clock.now()), query.start + 1))
         then = query.start if query.compare_s is None else max(Millis(0), end - query.compare_s * MS_PER_SECOND)
         since = to_micros(min(query.start, then))
         if not reading.lake.reaches(since):
             reading = await self._store.reach(since, (), _READ, end=to_micros(query.end))
             if query.grew is not None and reading.partial and reading.error is not None:
-                raise reading.error.with_traceback(None)  # "none grew" would not say that nobody could look
+                raise reading.error.with_traceback(None)  # an empty page would claim that no table grew
         since_when = dict.fromkeys((query.start, then))
         with page_budget():
             found = await asyncio.gather(*(slowest_readers(self._jobs.metrics, at, end) for at in since_when))
@@ -145,7 +145,7 @@ class FleetService:
         return _PageView(reading, in_memory, span, Paces(found[0], found[-1]), exactly=after is not None)
 
     def hints(self, reading: LakeView) -> list[Hint]:
-        """What is not set up yet."""
+        """Set-up steps that are still missing."""
         found = []
         if reading.head.snapshots is None and reading.head.changes is None and reading.error is None:
             found.append(hints.NO_PIPELINE)
@@ -158,7 +158,7 @@ class FleetService:
     def _rows(
         self, seen: _PageView, query: FleetQuery, after: After | None
     ) -> tuple[list[TableRow], int, cursors.Position | None, FleetBoard]:
-        """Rows of a page, how many match in all, where the next page begins, and what they were chosen from."""
+        """The rows of a page, the number of matching rows, where the next page begins, and the board they are from."""
         grown = None if query.grew is None else (query.grew, query.within_s)
         with self._lock:
             board = self._board(seen, grown)
@@ -191,7 +191,7 @@ class FleetService:
         )
 
     def _make(self, board: FleetBoard, places: list[int]) -> None:
-        """Rows at some places of a board."""
+        """Build rows at some indexes of a board."""
         names, (ranged, compared) = board.keys.names, board.paces
         tables = {place: table for place in places if (table := board.rows[place]) is not None}
         given = [
@@ -208,7 +208,7 @@ class FleetService:
                 board.made[place] = fleet_rows.damaged(names[place], board.lake.damaged[names[place]])
 
     def _vectors_of(self, seen: _PageView) -> Vectors:
-        """Those of the hot lake, which are renewed when something arrives; of a lake that was read cold its own."""
+        """The vectors of the hot lake, which are updated as facts arrive; a lake that was read cold has its own."""
         if seen.hot:
             return self._hot
         if self._cold[0] is not seen.reading.lake:
@@ -216,7 +216,7 @@ class FleetService:
         return self._cold[1]
 
     def _board(self, seen: _PageView, grown: Grown | None) -> FleetBoard:
-        """Vectors of a range; those of another one that begins and ends within the same ten seconds are as good."""
+        """The board of a range, or one whose range begins and ends within the same ten seconds."""
         lake = seen.reading.lake
         for board in self._boards.values():
             if board.answers(lake, seen.span, seen.paces, grown) and (board.span == seen.span or not seen.exactly):
@@ -235,7 +235,7 @@ class FleetService:
         listing = self._listed(lake, damaged)
         with vectors.columns.lock:
             slots = vectors.columns.update(tables)
-        if grown is not None:  # which have grown first: then only those need to be looked at
+        if grown is not None:  # filter by growth first: then only the remaining tables are evaluated
             chosen = np.flatnonzero(vectors.growth.grown(tables, micros, *grown, self._clock.now()))
             tables, damaged, listing = tuple(tables[place] for place in chosen), [], listing.among(chosen)
             slots = slots[chosen]
@@ -259,7 +259,7 @@ class FleetService:
         return FleetBoard(lake, span, keys, named, listing, paces=paces, vectors=vectors, slotted=slotted, grown=grown)
 
     def _listed(self, lake: Lake, damaged: Sequence[TableName]) -> FleetListing:
-        """The names in order; a lake in which none changed has those of the lake before."""
+        """The sorted names; reused from the previous lake if no name changed."""
         if self._listing is None or self._listing.of is not lake.names:
             self._listing = FleetListing(lake.names, [*(table.name or NOBODY for table in lake.listed), *damaged])
         return self._listing

@@ -1,5 +1,5 @@
-"""The reason for a table's rank: one of a closed, ranked set, with its numbers. Each rule examines the
-history in a range and returns a Reason or None; the first Reason wins. A number that is not known never fulfils a rule.
+"""The reason for a table's rank: one of the closed, ranked set of DESIGN §6.1, with its numbers. Each rule examines the
+history in a range and returns a Reason or None; the first Reason wins. An unknown number never fulfils a rule.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RANK: dict[str, int] = {code: rank for rank, code in enumerate(get_args(ReasonCo
 
 
 def reason(seen: RangeView) -> Reason:
-    """The first rule that speaks, in the order of the closed set."""
+    """The first rule that applies, in the order of the closed set."""
     for rule in _RULES:
         if found := rule(seen):
             return found
@@ -32,7 +32,7 @@ def attention(found: Reason) -> tuple[int, float]:
 
 
 def unreadable(change: ChangeFact) -> Reason:
-    """Metadata that cannot be read at all."""
+    """The reason of a table whose metadata cannot be read at all."""
     detail = (change.detail or "").strip().rstrip(".")
     sentence = f"metadata is unreadable: {detail or change.to_value}"
     return _reason("unreadable", "critical", sentence, 1.0, at=change.at)

@@ -1,4 +1,4 @@
-"""The fleet over time by risk: for each table and part of a range, the reason that the list would show over that part
+"""The fleet over time by risk: for each table and part of a range, the reason that the list would show for that part
 alone, as far as metadata allows. The pace of jobs is not queried per part.
 """
 
@@ -34,7 +34,9 @@ def risks(
     unread: Ints,
     span: Span,
 ) -> list[list[ReasonCode | None]]:
-    """In the order of the tables; null where it is not known. `unread`: parts of each from which on nothing is."""
+    """Reasons per table and part, in the order of the tables; null where unknown. `unread`: the first unknown part of
+    each table.
+    """
     there = np.flatnonzero(slots >= 0)
     known = [table for table in tables if table is not None]
     between, ranks = edges(span), np.full((len(slots), len(edges(span)) - 1), NULL)
@@ -45,7 +47,7 @@ def risks(
         ranks[there, part] = np.where((after.moved == NULL) & (found == RANK["none"]), NULL, found)
     for place, table in zip(there.tolist(), known, strict=True):
         change = History(table).unreadable if table.unreadable else None
-        if change is not None:  # what was the matter before is not told by a table that cannot be read now
+        if change is not None:  # reasons before it became unreadable are unknown
             ranks[place, between[1:] <= change.at] = NULL
     ranks[np.arange(ranks.shape[1]) >= unread[:, None]] = NULL
     return [[None if rank == NULL else _CODES[rank] for rank in row] for row in ranks.tolist()]

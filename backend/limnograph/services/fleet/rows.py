@@ -1,4 +1,4 @@
-"""Rows of one page of the fleet, built together from the columns of all tables: of each table two rows are read, not
+"""Rows of one page of the fleet, built together from the columns of all tables: two rows of each table are read, not
 its history.
 """
 
@@ -33,8 +33,8 @@ _COUNTED = _CELLS[:4]
 
 
 class RowWindow(NamedTuple):
-    """The range of a page, half-open, and the instant of the comparison, epoch microseconds; seconds of the growth in
-    its rows, or None.
+    """The range of a page, half-open, and the instant of the comparison, in epoch microseconds. `within_s`: seconds of
+    the growth in its rows, or None.
     """
 
     start: Micros
@@ -53,7 +53,7 @@ class RowInput(NamedTuple):
 
 
 class _PageColumns(NamedTuple):
-    """What the columns say of each table of a page."""
+    """Values from the columns for each table of a page."""
 
     before: Stand
     then: Stand
@@ -72,7 +72,7 @@ def rows(
     asked: RowWindow,
     limits: Thresholds,
 ) -> list[TableRow]:
-    """In the order of the tables."""
+    """Rows in the order of the tables."""
     columns = growth.columns
     with columns.lock:
         columns.hold([given.table for given in tables], slotted.slots)
@@ -103,8 +103,8 @@ def _look(growth: GrowthIndex, slotted: BurstSlots, asked: RowWindow) -> _PageCo
 
 
 def _seen(table: HotTable, place: int, found: _PageColumns, asked: RowWindow, limits: Thresholds) -> RangeView:
-    """Input of the rules for a table, without its pace. Its history is read only if an edge of the range leaves a
-    doubt.
+    """Input of the rules for a table, without its pace. Its history is read only if the value at an edge of the range
+    is ambiguous.
     """
     history, before, after = History(table), found.before, found.after
     if after.until[place] == asked.end or found.bursts.doubtful[place]:
@@ -131,7 +131,7 @@ def _burst(table: HotTable, place: int, found: Bursts) -> Burst | None:
 
 
 def _counted(table: HotTable, place: int) -> State | None:
-    """The numbers whose difference is shown, of the row at an index; -1: there is none."""
+    """The numbers whose difference is shown, from the row at an index; None for -1."""
     if place < 0:
         return None
     block, row = table.rows.holding(place)
@@ -140,7 +140,7 @@ def _counted(table: HotTable, place: int) -> State | None:
 
 
 def _state(table: HotTable, place: int) -> State | None:
-    """The row at a place; -1: there is none."""
+    """The state in the row at an index; None for -1."""
     if place < 0:
         return None
     block, row = table.rows.holding(place)
@@ -174,7 +174,7 @@ def _growth(rise: Rise) -> Growth:
 
 
 def damaged(name: TableName, change: ChangeFact) -> TableRow:
-    """A name whose metadata could never be read."""
+    """The row of a name whose metadata could never be read."""
     nothing = TableValues(
         data_files=None,
         delete_files=None,

@@ -1,6 +1,6 @@
-"""Sorted columns of many tables under one another in one array: a query over all of them is a few array steps.
+"""Concatenated sorted columns of many tables in one array: a query over all of them is a few array steps.
 
-Every slot has a stretch of the array with some room to grow; one that outgrows it moves to the end, and the array is
+Every slot has a segment of the array with some room to grow. A slot that outgrows it moves to the end, and the array is
 repacked when the end is reached.
 """
 
@@ -14,8 +14,8 @@ from limnograph.services.lake.columns import Ints
 
 
 class Segments:
-    """`data[column, place]`; the first column of every slot rises. Guarded by the lock of the columns that it is a part
-    of.
+    """`data[column, place]`; the first column of every slot increases. Guarded by the lock of the columns that it is a
+    part of.
     """
 
     def __init__(self, columns: int = 1) -> None:
@@ -25,21 +25,21 @@ class Segments:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held."""
+        """Bytes in memory."""
         return self.data.nbytes + self.first.nbytes * 3
 
     def grow(self, slots: int) -> None:
-        """So many slots, the new ones empty."""
+        """Grow to this many slots; new ones are empty."""
         more = max(0, slots - len(self.first))
         self.first, self.count, self._room = (np.pad(one, (0, more)) for one in (self.first, self.count, self._room))
 
     def reserve(self, more: int) -> None:
-        """Room for so many numbers that `put` is about to bring."""
+        """Make room for this many numbers before `put`."""
         if self._end + more > self.data.shape[1]:
             self._packed(more)
 
     def put(self, slot: int, *columns: Ints) -> None:
-        """The numbers of one slot, in place of those that it had. O(numbers)."""
+        """Replace the numbers of one slot. O(numbers)."""
         count = len(columns[0])
         if count > self._room[slot]:
             room = count + count // 16 + 4
@@ -53,17 +53,17 @@ class Segments:
         self.count[slot] = count
 
     def of(self, slot: int) -> Ints:
-        """All columns of one slot, as they lie there: not to be kept."""
+        """All columns of one slot, as a view that must not be kept."""
         start = self.first[slot]
         return self.data[:, start : start + self.count[slot]]
 
     def before(self, slots: Ints, value: int | Ints, side: Literal["left", "right"]) -> Ints:
-        """How many numbers of each slot are less than `value` (`right`: or equal): `searchsorted` of each, in one go.
-        `value` is one number for all, or one for each.
+        """How many numbers of each slot are less than `value` (`right`: or equal): `searchsorted` of all slots in one
+        step. `value` is one number for all slots, or one for each.
         """
         times, first, left = self.data[0], self.first[slots], self.count[slots]
         low = first.copy()
-        # Halved without a branch: where nothing is left, no half is added, whatever lies before it.
+        # Halving without a branch: if nothing is left, no half is added, whatever is stored before it.
         for _ in range(max(0, int(left.max(initial=0)) - 1).bit_length()):
             half = left >> 1
             found = times[low + half - 1]
@@ -75,19 +75,19 @@ class Segments:
         return low
 
     def between(self, slots: Ints, low: int | Ints, high: int | Ints) -> tuple[Ints, Ints]:
-        """Places of the first number of each slot in `[start, end)` and of the first one after it."""
+        """Indexes of each slot's first number in `[start, end)` and of the first one after it."""
         bounds = np.empty((2, len(slots)), np.int64)
         bounds[0], bounds[1] = low, high
         first, last = self.before(np.concatenate((slots, slots)), bounds.ravel(), "left").reshape(2, -1)
         return first, last
 
     def at(self, column: int, slots: Ints, places: Ints) -> Ints:
-        """One number of each slot; where the place is none of the slot's, some other number."""
+        """One number per slot; arbitrary where the index is outside the slot."""
         found: Ints = self.data[column][np.clip(self.first[slots] + places, 0, self.data.shape[1] - 1)]
         return found
 
     def _packed(self, more: int) -> None:
-        """All that is in use at the front, and room behind it."""
+        """The used segments moved to the front, with room behind them."""
         used = np.flatnonzero(self._room)
         total = int(self._room[used].sum()) + more
         made, end = np.zeros((len(self.data), total + total // 8 + 1), np.int64), 0
@@ -100,7 +100,7 @@ class Segments:
 
 
 def stretches(starts: Ints, sizes: Ints) -> Ints:
-    """Places of stretches that begin at `starts`, one after the other."""
+    """Indexes of concatenated stretches that begin at `starts`."""
     ends = np.cumsum(sizes)
     found: Ints = np.repeat(starts - ends + sizes, sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
     return found

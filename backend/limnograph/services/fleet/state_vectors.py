@@ -1,4 +1,4 @@
-"""The state of every table at an instant, as vectors: kept between queries and updated only for tables that changed or
+"""The state of every table at an instant, as vectors: kept between queries, and updated only for tables that changed or
 whose state differs by now. A query over the whole lake costs O(tables), not O(rows): a few array steps over the columns
 of main's moves, and the cells of one row per table.
 """
@@ -30,13 +30,17 @@ _UNKNOWN = [NULL] * len(STATE)
 _MOVED, _ORDINAL = len(STATE), len(STATE) + 1
 _KEPT = 8
 _FEW = 8
-"""States of fewer than an eighth of the tables are looked up each time."""
+"""If fewer than an eighth of the tables are requested, their states are looked up each time."""
 
 
 class StateVectors(NamedTuple):
-    """Of the requested tables, in their order. `values[table, column]`: STATE, NULL if unknown. `moved`: last
-    move of main; `ordinal`: how many commits there were; `next_move`: when main moves next; `usual`: the usual
-    gap between moves in seconds, NaN where not known.
+    """The requested tables, in their order.
+
+    `values`: STATE as `values[table, column]`; NULL if unknown
+    `moved`: last move of main
+    `ordinal`: the number of commits so far
+    `next_move`: the next move of main
+    `usual`: the usual gap between moves in seconds; NaN if unknown
     """
 
     values: Ints
@@ -52,7 +56,7 @@ class StateVectors(NamedTuple):
 
 
 class _Instant:
-    """Vectors over slots, valid while the instants stay between `since` and `until` and versions are the same."""
+    """Vectors over slots, valid while the instants are between `since` and `until` and versions are unchanged."""
 
     def __init__(self) -> None:
         self.at = 0
@@ -62,7 +66,7 @@ class _Instant:
         self.usual = np.zeros(0, np.float64)
 
     def grow(self, slots: int) -> None:
-        """Room for more tables."""
+        """Make room for more tables."""
         more = max(0, slots - len(self.versions))
         self.versions = np.pad(self.versions, (0, more))
         self.since, self.until = (np.pad(bounds, ((0, 0), (0, more))) for bounds in (self.since, self.until))
@@ -70,7 +74,7 @@ class _Instant:
         self.usual = np.pad(self.usual, (0, more))
 
     def standing(self, slots: Ints) -> StateVectors:
-        """Of some slots."""
+        """The vectors of some slots."""
         numbers = self.numbers[slots]
         return StateVectors(
             numbers[:, :_MOVED], numbers[:, _MOVED], numbers[:, _ORDINAL], self.until[0, slots], self.usual[slots]
@@ -78,8 +82,8 @@ class _Instant:
 
 
 class StateVectorCache:
-    """Thread-safe: guarded by the lock of `columns`; what it returns are copies. One for the hot lake; lakes that were
-    read cold have their own.
+    """Thread-safe: guarded by the lock of `columns`; returns copies. The hot lake has one; lakes that were read cold
+    have their own.
     """
 
     def __init__(self, columns: MoveColumns | None = None) -> None:
@@ -89,8 +93,8 @@ class StateVectorCache:
     def at(
         self, tables: Sequence[HotTable], state_at: Micros, count_at: Micros, slots: Ints | None = None
     ) -> StateVectors:
-        """States after all moves until `state_at`; commits until `count_at`, both included (epoch microseconds).
-        `slots`: of the tables, where they are known.
+        """States after all moves until `state_at`; commits until `count_at`, both inclusive (epoch microseconds).
+        `slots`: those of the tables, if known.
         """
         with self.columns.lock:
             if slots is None:
@@ -113,7 +117,7 @@ class StateVectorCache:
             return kept.standing(slots)
 
     def _once(self, slots: Ints, tables: Sequence[HotTable], state_at: Micros, count_at: Micros) -> StateVectors:
-        """Of few tables: nothing is kept of them."""
+        """For few tables: nothing is cached."""
         found, places = _Instant(), np.arange(len(slots))
         found.grow(len(slots))
         self._look(found, places, slots, tables, (state_at, count_at))
@@ -122,7 +126,7 @@ class StateVectorCache:
     def _look(
         self, kept: _Instant, places: Ints, slots: Ints, tables: Sequence[HotTable], instants: tuple[Micros, Micros]
     ) -> None:
-        """Find the states of some tables and put them at `places`."""
+        """Look up the states of some tables and store them at `places`."""
         counted, kept.since[1, places], kept.until[1, places] = self.columns.commits(slots, instants[1])
         stand = self.columns.stand(slots, instants[0])
         kept.since[0, places], kept.until[0, places] = stand.since, stand.until
@@ -133,7 +137,7 @@ class StateVectorCache:
         kept.usual[places] = stand.usual
 
     def _nearest(self, at: Micros) -> _Instant:
-        """The kept instant that is close; a new one, in the place of the least recently used, when none is."""
+        """The cached instant that is close; otherwise a new one, which replaces the least recently used."""
         found = min(self._instants, key=lambda kept: abs(kept.at - at), default=None)
         if found is not None and (abs(found.at - at) < _NEAR or len(self._instants) >= _KEPT):
             self._instants.remove(found if abs(found.at - at) < _NEAR else self._instants[0])
@@ -144,11 +148,11 @@ class StateVectorCache:
 
 
 _NEAR = 600 * 1_000_000
-"""Instants this close, microseconds, share most of their states."""
+"""Instants this close, in microseconds, share most of their states."""
 
 
 def _cells(rows: PackedRows, place: int) -> list[int]:
-    """STATE of the row at a place; -1: there is none."""
+    """STATE in the row at an index; unknown for -1."""
     if place < 0:
         return _UNKNOWN
     block, row = rows.holding(place)
@@ -156,7 +160,7 @@ def _cells(rows: PackedRows, place: int) -> list[int]:
 
 
 def main_at(table: HotTable, commits: Ints, at: Micros) -> tuple[Ints, int, float | None]:
-    """Moves of main, place of the row it pointed at (-1: not known), seconds between moves until then."""
+    """Moves of main, index of the row it pointed at (-1: unknown), seconds between moves until then."""
     times = table.log.times()
     if not len(times) or (len(commits) and commits[0] < times[0]):
         history = History(table)

@@ -1,4 +1,6 @@
-"""What the rules of `reasons.py` and rows of the fleet see of a table in a range: two states and what came between."""
+"""The input of the rules in `reasons.py` and of fleet rows: a table in a range, as two states and what happened
+between.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from limnograph.services.lake.history import History
 
 
 class State(NamedTuple):
-    """What rules and pages need of the row that main points at."""
+    """The columns that rules and pages need from the row that main points at."""
 
     total_data_files: int | None = None
     total_delete_files: int | None = None
@@ -29,8 +31,13 @@ class State(NamedTuple):
 
 
 class RangeView(NamedTuple):
-    """What a rule sees of a range. Instants epoch microseconds. `commits`: how many; `replaced`: one rewrote files;
-    `burst`: one that is; `moved_at`: main's last move before the end; `usual_s`: seconds between moves until then.
+    """A table in a range; instants in epoch microseconds.
+
+    `commits`: their number
+    `replaced`: whether one rewrote files
+    `burst`: the commit that is a burst, if any
+    `moved_at`: main's last move before the end
+    `usual_s`: usual seconds between moves until then
     """
 
     history: History
@@ -48,7 +55,7 @@ class RangeView(NamedTuple):
 
 
 def view(history: History, start: Micros, end: Micros, pace: JobPace | None, limits: Thresholds) -> RangeView:
-    """Cut a history to a range."""
+    """The part of a history in a range."""
     commits = history.between(start, end)
     moved = int(history.moves.searchsorted(end))
     return RangeView(
@@ -68,10 +75,10 @@ def view(history: History, start: Micros, end: Micros, pace: JobPace | None, lim
 
 
 def state_of(row: SnapshotFact | None) -> State | None:
-    """Of a row."""
+    """The state in a row."""
     return None if row is None else State(*(getattr(row, name) for name in State._fields))
 
 
 def usual_interval_s(history: History, until: Micros) -> float | None:
-    """The usual gap between changes of main (`analysis.usual_gap`), up to an instant; None: unknown."""
+    """The usual gap between changes of main (`analysis.usual_gap`) until an instant; None: unknown."""
     return usual_gap_s(history.moves[: history.moves.searchsorted(until, "right")])

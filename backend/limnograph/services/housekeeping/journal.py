@@ -1,7 +1,7 @@
-"""The log of maintenance: rows of `maintenance` as they say when a step was last tried, and the writing of new ones.
+"""The maintenance log: reads from `maintenance` when a step was last attempted, and appends new rows.
 
-Anything without a row (a step that found nothing to do, a row that could not be written) is remembered in this process
-only.
+Attempts without a row (a step that found nothing to do, a row that could not be written) are remembered only in this
+process.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from limnograph.ports.meta_store import MetaStore
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
 
 READ_SECONDS = 40 * 86_400
-"""Older runs decide nothing any more."""
+"""Older runs no longer affect any decision."""
 ATTEMPTS = 20
 _COLUMNS = ("run_id", "kind", "table", "subject", "started_at")
 
 
 class StepKey(NamedTuple):
-    """What is scheduled on its own."""
+    """A unit that is scheduled separately."""
 
     kind: str
     table: str
@@ -53,7 +53,7 @@ class Journal:
         """Start of the oldest run that was read."""
 
     def refresh(self, now: Micros) -> None:
-        """Read what others, and we, wrote since."""
+        """Read the rows that this process and others wrote since."""
         position = self._upkeep.standing(MAINTENANCE).position
         if position == self._position:
             return
@@ -66,16 +66,16 @@ class Journal:
         self._position = position
 
     def last(self, key: StepKey) -> Micros | None:
-        """When it was last tried, microseconds; None: never, as far as is known."""
+        """When the step was last attempted, in microseconds; None: never, as far as known."""
         found = [at for at in (self._last.get(key), self._tried.get(key)) if at is not None]
         return max(found, default=None)
 
     def tried(self, key: StepKey, now: Micros) -> None:
-        """Remember a try in this process."""
+        """Remember an attempt in this process."""
         self._tried[key] = now
 
     def record(self, fact: MaintenanceFact) -> None:
-        """Append a run, once. Raises SourceUnavailable when every attempt lost."""
+        """Append a run, once. Raises SourceUnavailable if every attempt lost to another commit."""
         self._failpoints.reach("before_append_maintenance")
         for attempt in range(ATTEMPTS):
             head = self._store.head(MAINTENANCE)

@@ -1,4 +1,4 @@
-"""Which snapshot ids the lake still has, by series: read from every table's metadata now. Writes nothing."""
+"""Which snapshot ids the lake still has, by series, read from the current metadata of every table. Writes nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limnograph.services.pipeline.survey import observed_tables, surveys
 
 
 def lake_ids(lake: ObservedLake, store: MetaStore) -> LakeIds:
-    """Ids by series. A series with any name whose metadata could not be read now is left out. Raises SourceError."""
+    """Ids by series. A series is left out if metadata under one of its names could not be read. Raises SourceError."""
     listing = lake.listing()
     head = store.head(CHANGES)
     ledger = ledger_at(store, head)
@@ -31,7 +31,7 @@ def lake_ids(lake: ObservedLake, store: MetaStore) -> LakeIds:
 
 
 def _unread(listing: LakeListing, read: Collection[str], owners: Mapping[str, str]) -> set[str]:
-    """Series with a name that is listed and was not read, or that an incomplete listing does not show."""
+    """Series with a name that is listed but was not read, or that an incomplete listing does not contain."""
     listed = {str(pointer.name) for pointer in listing.pointers} | set(listing.listed)
     hidden = (
         name
@@ -42,7 +42,7 @@ def _unread(listing: LakeListing, read: Collection[str], owners: Mapping[str, st
 
 
 def _dropped(changes: Iterable[ChangeFact]) -> set[str]:
-    """Series all of whose names were dropped."""
+    """Series whose names were all dropped."""
     names: dict[str, list[ChangeFact]] = defaultdict(list)
     for change in changes:
         if change.table_uuid is not None and change.kind in {"named", "dropped"}:

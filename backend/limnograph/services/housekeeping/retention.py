@@ -1,7 +1,7 @@
-"""Retention as a step: raw rows that are old AND whose ids have left the lake are deleted, after their days are rolled
-up. A row whose id is still in its table's metadata would be found new again by the next pass, so it is kept at any age.
-So is a row that others are differences from, and a late one, which no roll-up contains. Decides and deletes; the ids
-still in the lake are an input.
+"""The retention step: deletes raw rows that are old AND whose ids have left the lake, after their days are rolled up. A
+row whose id is still in its table's metadata is kept at any age, as the next pass would add it again. Rows that other
+rows are differences from are kept too, and so are late rows, which no roll-up contains. This module decides and
+deletes; the ids still in the lake are an input.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _Key = tuple[str, int]
 
 
 class LakeIds(msgspec.Struct, frozen=True):
-    """What the lake still has. `retained`: ids of the series whose metadata was read now; `dropped`: series that are
-    gone for good. A series in neither could not be read, and loses nothing.
+    """The ids that the lake still has. `retained`: ids of the series whose metadata was read now; `dropped`: series
+    that are gone for good. A series in neither could not be read and loses no rows.
     """
 
     retained: Mapping[str, frozenset[int]]
@@ -43,7 +43,7 @@ class LakeIds(msgspec.Struct, frozen=True):
 
 
 class RetentionReport(msgspec.Struct, frozen=True):
-    """What retention did. `late_facts`: raw rows that came after their day's roll-up was closed."""
+    """The result of retention. `late_facts`: raw rows that arrived after their day's roll-up was closed."""
 
     deleted_rows: int = 0
     late_facts: int = 0
@@ -51,7 +51,7 @@ class RetentionReport(msgspec.Struct, frozen=True):
 
 
 class RetentionStep:
-    """Retention of one store: `raw_days` of `snapshots`, `hourly_days` of hours; days are kept for ever."""
+    """Retention of one store: `raw_days` of `snapshots`, `hourly_days` of hourly rows; daily rows are kept forever."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class RetentionStep:
         self._clock, self._failpoints, self._raw_days = clock, failpoints, raw_days
 
     def old(self) -> bool:
-        """Whether anything is old enough to be checked."""
+        """Whether any rows are old enough to be checked."""
         raw = self._upkeep.standing(SNAPSHOTS).parts
         hours = self._upkeep.standing(HOURLY).parts
         return any(p.start is not None and p.start < self._cutoff() for p in raw) or any(
@@ -75,9 +75,9 @@ class RetentionStep:
         )
 
     def run(self) -> RetentionReport:
-        """Delete what may go. Raises SourceError, and Conflict when another commit came between."""
+        """Delete expired rows. Raises SourceError, and Conflict if another commit came first."""
         position = self._upkeep.standing(SNAPSHOTS).position
-        self._rollups.run()  # From here on every row at that position is in its roll-up, or late.
+        self._rollups.run()  # Now every row up to that position is in its roll-up or late.
         rows, late = self._delete_rows(position)
         return RetentionReport(rows, late, self._delete_hours())
 
@@ -85,7 +85,7 @@ class RetentionStep:
         return truncated(self._clock.now(), DAY) - self._raw_days * DAY
 
     def _delete_rows(self, position: Position | None) -> tuple[int, int]:
-        """Rows deleted, and late ones."""
+        """The number of deleted rows and of late ones."""
         old = self._upkeep.rows(SNAPSHOTS, position, _THIN, Where(end=self._cutoff()))
         if old.is_empty():
             return 0, 0
@@ -103,7 +103,7 @@ class RetentionStep:
         return going.height, late
 
     def _with_rolled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """With their day, and when that day of their table was rolled up last."""
+        """With their day, and when that day of their table was last rolled up."""
         where = Where(tables=frozenset(rows["table_uuid"]), end=self._cutoff())
         position = self._upkeep.standing(DAILY).position
         days = self._upkeep.rows(DAILY, position, ("table_uuid", "day", "rolled_at"), where)
@@ -111,7 +111,7 @@ class RetentionStep:
         return rows.with_columns(day).join(days, on=["table_uuid", "day"], how="left")
 
     def _without_bases(self, old: pl.DataFrame, going: pl.DataFrame, position: Position | None) -> pl.DataFrame:
-        """Without the rows that a kept row is a difference from, directly or indirectly."""
+        """Without the rows that a retained row is a difference from, directly or indirectly."""
         if going.is_empty():
             return going
         where = Where(tables=frozenset(going["table_uuid"]), start=self._cutoff())
@@ -121,7 +121,7 @@ class RetentionStep:
         return going.filter(pl.Series([key not in needed for key in going.select(_KEY).iter_rows()], dtype=pl.Boolean))
 
     def _raise_floor(self, floor: Micros | None, day: Micros) -> None:
-        """The floor only rises, and before the first row of a day goes."""
+        """Raise the floor before the first row of a day is deleted; it never falls."""
         if floor is not None and floor >= day:
             return
         self._failpoints.reach("before_raise_floor")
@@ -136,7 +136,7 @@ class RetentionStep:
             self._failpoints.reach("after_delete_raw")
 
     def _delete_hours(self) -> int:
-        """Months of hours that went: those that ended before the oldest hour that is kept."""
+        """Delete the months of hourly rows that ended before the oldest retained hour, and return their number."""
         oldest = self._rollups.oldest_hour()
         ends = [p.end for p in self._upkeep.standing(HOURLY).parts if p.end is not None and p.end <= oldest]
         if ends:
@@ -147,7 +147,7 @@ class RetentionStep:
 
 
 def needed_bases(staying: pl.DataFrame, going: pl.DataFrame) -> set[_Key]:
-    """Keys of `going` that the partitions of a row in `staying` rest on."""
+    """Keys of `going` that the partitions of a row in `staying` are based on."""
     base_of = _bases(going)
     held = {*going.select(_KEY).iter_rows()}
     needed: set[_Key] = set()
@@ -161,7 +161,7 @@ def needed_bases(staying: pl.DataFrame, going: pl.DataFrame) -> set[_Key]:
 
 
 def _bases(rows: pl.DataFrame) -> dict[_Key, list[_Key]]:
-    """Base of every row that is a difference."""
+    """The base of every row that is a difference."""
     found: dict[_Key, list[_Key]] = defaultdict(list)
     told = rows.filter((pl.col("partitions_scope") == "changed") & pl.col("partitions_base").is_not_null())
     for series, snapshot_id, base in told.select(*_KEY, "partitions_base").iter_rows():

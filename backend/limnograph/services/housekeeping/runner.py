@@ -1,7 +1,7 @@
 """Housekeeping of the meta tables: roll-ups, retention, compaction, expiry, orphans; one step at a time.
 
-What is due is decided by the clock and by what the meta tables themselves say, so it survives every restart and also
-runs when nothing moves. A step that fails is recorded and retried later; it stops nothing else.
+The clock and the meta tables themselves decide what is due, so the schedule survives every restart and also runs while
+no table changes. A failed step is recorded and retried later; it blocks no other step.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from limnograph.services.housekeeping.steps import HousekeepingStep, StepOutcome
 from limnograph.services.pipeline.metering import tell_step
 
 CHECK_SECONDS = 10
-"""After a look that found nothing due, the next one waits so long."""
+"""Seconds until the next check after one that found nothing due."""
 _log = logging.getLogger("limnograph.housekeeping")
 
 
@@ -43,7 +43,7 @@ class StepReport(msgspec.Struct, frozen=True):
 
 
 class Housekeeping:
-    """Keeps one store's meta tables. `place`: catalog and namespace, as the rows of `maintenance` name them."""
+    """Maintains one store's meta tables. `place`: catalog and namespace in the rows of `maintenance`."""
 
     def __init__(
         self,
@@ -61,8 +61,8 @@ class Housekeeping:
         self._idle_until = 0
 
     def run_due(self, now: Micros | None = None) -> StepReport | None:
-        """Run the first step that is due; None when none is. A failed step is a report too. Raises SourceError when the
-        meta tables cannot be read.
+        """Run the first due step; None if none is due. A failed step is reported too. Raises SourceError if the meta
+        tables cannot be read.
         """
         now = self._clock.now() if now is None else now
         if now < self._idle_until:
@@ -123,7 +123,7 @@ class Housekeeping:
         )
 
     def _record(self, fact: MaintenanceFact, step: HousekeepingStep, before: MetaTableState) -> None:
-        """A row of `maintenance`. One that cannot be written is only logged: the step itself is done."""
+        """Append a row to `maintenance`. If it cannot be written, that is only logged: the step itself is done."""
         try:
             self._journal.record(_with_sizes(fact, before, self._upkeep.standing(step.table)))
         except FailpointReached:

@@ -1,6 +1,6 @@
-"""When a step of housekeeping is due: thresholds, and the decisions over what the meta tables say. Does nothing.
+"""When a step of housekeeping is due: thresholds, and decisions based on the state of the meta tables. No side effects.
 
-"Last" is when the step was last tried, microseconds; None: never.
+"Last" is when the step was last attempted, in microseconds; None: never. Sources of the numbers: DESIGN §3 and §5.
 """
 
 from __future__ import annotations
@@ -14,57 +14,59 @@ ROLLUP_SECONDS = 600
 HOUR_SECONDS = 3_600
 DAY_SECONDS = 86_400
 SNAPSHOT_SECONDS = 3_600
-"""A snapshot of a meta table is kept so long: readers pin one for at most 10 minutes."""
+"""How long a snapshot of a meta table is kept: readers pin one for at most 10 minutes."""
 SNAPSHOTS_KEPT = 10
 MANY_SNAPSHOTS = 100
-"""So many retained snapshots are expired without waiting for the hour: a commit costs by their number."""
+"""With more retained snapshots than this, expiry does not wait for the hour: the cost of a commit depends on their
+number.
+"""
 MANY_MANIFESTS = 100
 OPEN_FILES = 6
-"""Files from which a partition that still grows is worth a rewrite."""
+"""The number of files at which a partition that still grows is worth a rewrite."""
 CLOSED_EXCESS = 10
-"""Files too many in closed partitions that are not left for the hour."""
+"""The number of excess files in closed partitions that do not wait for the hour."""
 TARGET_BYTES = 512 * 1024**2
 BATCH_BYTES = 1024**3
 BATCH_PARTS = 31
-"""Closed partitions rewritten by one step: at most so many, and bytes."""
+"""The most closed partitions, and bytes, that one step rewrites."""
 ORPHAN_SECONDS = 3 * 86_400
 RETRY_SECONDS = 300
 SKEW_SECONDS = 300
 
 
 def passed(last: Micros | None, now: Micros, seconds: int) -> bool:
-    """Whether it was never, or that long ago. What lies ahead by more than clocks differ is from before a jump of the
-    clock, and counts as never: nothing waits until that time has come.
+    """Whether the last attempt was never, or at least `seconds` ago. A time further ahead than clocks differ is from
+    before a jump of the clock and counts as never; otherwise the step would wait until that time.
     """
     ahead = SKEW_SECONDS * MICROS_PER_SECOND
     return last is None or last - now > ahead or now - last >= seconds * MICROS_PER_SECOND
 
 
 def expirable(standing: MetaTableState, now: Micros) -> int:
-    """Snapshots that may be expired."""
+    """The number of snapshots that may be expired."""
     border = now - SNAPSHOT_SECONDS * MICROS_PER_SECOND
     return sum(at < border for at in standing.committed[:-SNAPSHOTS_KEPT])
 
 
 def expiry_due(standing: MetaTableState, last: Micros | None, now: Micros) -> bool:
-    """Hourly, and sooner when many pile up."""
+    """Hourly, and sooner if many pile up."""
     many = len(standing.committed) >= MANY_SNAPSHOTS and expirable(standing, now) >= SNAPSHOTS_KEPT
     return many or (expirable(standing, now) > 0 and passed(last, now, HOUR_SECONDS))
 
 
 def open_part_due(part: PartitionFiles, last: Micros | None, now: Micros) -> bool:
-    """A partition that still grows (today, this month, an unpartitioned table): hourly, when it is worth it."""
+    """For a partition that still grows (today, this month, an unpartitioned table): hourly, if it is worth it."""
     growing = part.end is None or part.end > now
     return growing and part.files >= OPEN_FILES and excess(part) > 0 and passed(last, now, HOUR_SECONDS)
 
 
 def excess(part: PartitionFiles) -> int:
-    """Files that a rewrite would save; large partitions have more than one by right."""
+    """The number of files that a rewrite would save; a large partition needs more than one."""
     return max(0, part.files - 1 - 2 * (part.bytes // TARGET_BYTES))
 
 
 def closed_batch(standing: MetaTableState, last: Micros | None, now: Micros) -> PartitionFiles | None:
-    """The newest closed partitions with files too many, as one part; None when there are none, or it can wait."""
+    """The newest closed partitions with excess files, as one part; None if there are none or they can wait."""
     closed = [p for p in standing.parts if p.start is not None and p.end is not None and p.end <= now and excess(p)]
     if not closed:
         return None
@@ -76,7 +78,7 @@ def closed_batch(standing: MetaTableState, last: Micros | None, now: Micros) -> 
 
 
 def _newest(closed: Sequence[PartitionFiles]) -> Iterator[PartitionFiles]:
-    """From the newest backwards, until the batch has its size; at least one."""
+    """Parts from the newest backwards until the batch is full; at least one."""
     size, newest = 0, sorted(closed, key=lambda p: -(p.start or 0))
     for part in newest[:BATCH_PARTS]:
         if size and size + part.bytes > BATCH_BYTES:

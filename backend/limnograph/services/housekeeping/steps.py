@@ -1,4 +1,4 @@
-"""The steps of housekeeping: which are due, and what each does between its failpoints. Runs and records none."""
+"""The steps of housekeeping: which are due, and what each does between its failpoints. Does not run or record them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLOSED = "closed"
 
 
 class StepOutcome(msgspec.Struct, frozen=True):
-    """What a step did. `did` false: nothing, and no row is written."""
+    """The result of a step. `did` false: nothing was done, and no row is written."""
 
     did: bool = True
     rows: int | None = None
@@ -37,7 +37,7 @@ class StepOutcome(msgspec.Struct, frozen=True):
 
 
 class HousekeepingStep(msgspec.Struct, frozen=True):
-    """Something due."""
+    """A step that is due."""
 
     key: StepKey
     table: MetaTable
@@ -45,7 +45,7 @@ class HousekeepingStep(msgspec.Struct, frozen=True):
 
 
 class Steps:
-    """Decides over one store."""
+    """Decides which steps of one store are due."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Steps:
         self._repairs, self._meter = repairs, meter or NullMeter()
 
     def due(self, now: Micros) -> Iterator[HousekeepingStep]:
-        """Steps that are due, most urgent first: what readers wait for, then what makes commits and reads dear."""
+        """Due steps, most urgent first: steps that readers wait for, then those that keep commits and reads cheap."""
         yield from self._rollup(now)
         standing = {table: self._upkeep.standing(table) for table in META_TABLES}
         tell_sizes(self._meter, standing)
@@ -106,7 +106,7 @@ class Steps:
 
     @staticmethod
     def _mend(repairs: Repairs) -> StepOutcome:
-        """Where nothing is damaged no row is written, and the next process looks again."""
+        """If nothing is damaged, no row is written, and the next process checks again."""
         damaged = repairs.damaged()
         if not damaged:
             return StepOutcome(did=False)
@@ -125,7 +125,8 @@ class Steps:
         for part in standing.parts:
             key = StepKey("compact", table.name, label(part))
             if schedule.open_part_due(part, self._journal.last(key), now):
-                # A day is sorted whole every hour; a month, or a table without partitions, only by what is small.
+                # A day is sorted whole every hour; in a month, or a table without partitions, only small files are
+                # rewritten.
                 whole = table.partition is not None and table.partition[1] == "day"
                 yield self._compaction(key, table, part, whole=whole)
 
@@ -148,7 +149,7 @@ class Steps:
             yield self._step(key, table, "rewrite_manifests", lambda: self._upkeep.rewrite_manifests(table))
 
     def _orphans(self, table: MetaTable, standing: MetaTableState, now: Micros) -> Iterator[HousekeepingStep]:
-        """Daily, from the second day on: an installation that is younger has none that is old enough."""
+        """Daily from the second day: in a younger installation no file is old enough."""
         key = StepKey("orphans", table.name)
         last, oldest = self._journal.last(key), self._journal.oldest
         settled = oldest is not None and schedule.passed(oldest, now, schedule.DAY_SECONDS)
@@ -175,7 +176,7 @@ class Steps:
         act: Callable[[], None],
         detail: dict[str, Any] | None = None,
     ) -> HousekeepingStep:
-        """A step that is one procedure between its failpoints."""
+        """A step that runs one procedure between its failpoints."""
 
         def run() -> StepOutcome:
             self._failpoints.reach(f"before_{name}")

@@ -1,4 +1,4 @@
-"""Which jobs read or write a table, and their runs: from settings, from pushed runs, from the labels of metrics."""
+"""Discovers which jobs read or write a table, and their runs: from settings, pushed runs, and labels of metrics."""
 
 from __future__ import annotations
 
@@ -30,9 +30,14 @@ _ROLES: dict[str, Role] = {"reads": "reads", "writes": "writes"}
 
 
 class ConfiguredJob(msgspec.Struct, frozen=True):
-    """A job of the settings. `reads`, `writes`: patterns of table names; `select`: label values; `promql`: instead;
-    `median`, `load`: PromQL of its median run, and of how much it had to do; `cpu`, `spill`, `executors`: of what it
-    used; `prometheus`: the server that has its series, empty = whichever has them.
+    """A job of the settings.
+
+    `reads`, `writes`: patterns of table names
+    `select`: label values that select its metrics
+    `promql`: a query for its duration, instead of `select`
+    `median`, `load`: PromQL of its median run, and of its load
+    `cpu`, `spill`, `executors`: PromQL of the resources it used
+    `prometheus`: the server that has its series; empty: any server that has them
     """
 
     name: str
@@ -48,15 +53,15 @@ class ConfiguredJob(msgspec.Struct, frozen=True):
     prometheus: str = ""
 
     def role_in(self, name: TableName) -> Role | None:
-        """What the job does to a table."""
+        """Whether the job reads or writes a table; None: neither."""
         if any(matches(pattern, str(name)) for pattern in self.reads):
             return "reads"
         return "writes" if any(matches(pattern, str(name)) for pattern in self.writes) else None
 
 
 class Jobs:
-    """Discovery. Without a metrics source, settings and runs alone. `graphs`: where browsers find metrics sources.
-    Immutable after construction.
+    """Discovers jobs; without a metrics source, from settings and pushed runs only. `graphs`: public addresses of
+    metrics sources. Immutable after construction.
     """
 
     def __init__(
@@ -72,7 +77,7 @@ class Jobs:
     async def page(
         self, name: TableName, job: str | None, span: TimeRange, at_ms: Millis, also: Sequence[Expression] = ()
     ) -> PageMetrics | None:
-        """Queries for the jobs of a table, or for one of them, over a range, and the queries joined with it. None: no
+        """Queries for the jobs of a table, or for one of them, over a range, and the queries joined with them. None: no
         query.
         """
         if self.metrics is None:
@@ -83,8 +88,8 @@ class Jobs:
         )
 
     async def of_table(self, name: TableName, at_ms: Millis, page: PageMetrics | None = None) -> list[LinkedJob]:
-        """Jobs known at an instant, readers first, most runs first. A failing metrics source is skipped. `page`: the
-        queries already sent for a page, here and below.
+        """Jobs known at an instant: readers first, then by number of runs. A failing metrics source is skipped. `page`:
+        the queries already sent for a page, here and below.
         """
         found = {(job.name, job.role): job for job in self._from_settings(name)}
         try:
@@ -98,7 +103,7 @@ class Jobs:
         return sorted(found.values(), key=lambda job: (job.role, -(job.runs_24h or 0), job.name))
 
     def reads(self, job: str, name: TableName) -> bool:
-        """Whether the settings say that a job reads a table."""
+        """Whether the settings list a job as a reader of a table."""
         configured = self._configured.get(job)
         return configured is not None and configured.role_in(name) == "reads"
 
@@ -123,7 +128,7 @@ class Jobs:
         return _linked(await self.metrics.instant(promql, templates.snapped(at_ms)))
 
     async def job_of_application(self, application_id: str, at_ms: Millis) -> str | None:
-        """Job that ran under an application id around an instant, by its metrics. Raises SourceError."""
+        """The job that ran under an application id around an instant, according to its metrics. Raises SourceError."""
         if self.metrics is None:
             return None
         end = at_ms + 3_600_000
@@ -138,12 +143,12 @@ class Jobs:
         return {**base, **configured.select} if configured else base
 
     def own(self, job: str, number: Number) -> str:
-        """PromQL that the settings give for a number of a job (`promql`: its duration); empty when none."""
+        """The configured PromQL for a number of a job (`promql`: its duration); empty if there is none."""
         configured = self._configured.get(job)
         return getattr(configured, number) if configured else ""
 
     def server(self, job: str) -> str | None:
-        """Metrics source that the settings name for a job; None: whichever has its series."""
+        """The configured metrics source of a job; None: any source that has its series."""
         configured = self._configured.get(job)
         return configured.prometheus or None if configured else None
 
@@ -156,9 +161,9 @@ class Jobs:
     async def runs_between(
         self, name: TableName, job: str | None, start_ms: Millis, end_ms: Millis, page: PageMetrics | None = None
     ) -> list[RunRecord]:
-        """Runs on a table (of one job, or of all): pushed ones, and those that only metrics saw.
+        """Runs on a table (of one job, or of all): pushed ones, and those known only from metrics.
 
-        Raises SourceError when metrics do not answer and none was pushed.
+        Raises SourceError if metrics do not respond and no run was pushed.
         """
         pushed = await self.runs.of_table(name, to_micros(start_ms), to_micros(end_ms))
         pushed = [run for run in pushed if job is None or run.job == job]
@@ -185,12 +190,12 @@ class Jobs:
             return Matrix([])
         step = page_metrics.runs_step(start_ms, end_ms)
         query = RangeQuery(templates.finished_runs(matchers, step), start_ms, end_ms, step)
-        # Runs of all jobs of a table may lie on several servers.
+        # Runs of all jobs of a table may be on several servers.
         return await (self.metrics.everywhere(query) if job is None else self.metrics.range(query, server))
 
 
 def _linked(matrix: Matrix) -> list[LinkedJob]:
-    """Jobs out of `jobs_of_table`."""
+    """Jobs in the result of `jobs_of_table`."""
     counts: dict[tuple[str, Role | None], float | None] = {}
     for series in matrix.series:
         key = (series.labels.get("job_name", ""), _ROLES.get(series.labels.get("role", "")))
@@ -205,7 +210,7 @@ def _linked(matrix: Matrix) -> list[LinkedJob]:
 
 
 def _united(pushed: list[RunRecord], seen: list[RunRecord]) -> list[RunRecord]:
-    """Runs that were pushed, and those that only metrics saw; a pushed one without a start has that of the metrics."""
+    """Pushed runs and those known only from metrics; a pushed run without a start takes the one in the metrics."""
     found, only_seen = [*pushed], []
     for run in seen:
         same = [place for place, known in enumerate(found) if _same_run(run, known)]
@@ -218,7 +223,7 @@ def _united(pushed: list[RunRecord], seen: list[RunRecord]) -> list[RunRecord]:
 
 
 def _same_run(seen: RunRecord, pushed: RunRecord) -> bool:
-    """Whether a run of the metrics is one that was pushed too: its end was rounded on the way."""
+    """Whether a run in the metrics was pushed too: its end is rounded in the metrics."""
     if seen.ended_at is None or pushed.ended_at is None:
         return False
     same = (seen.job, seen.role) == (pushed.job, pushed.role) and (seen.application_id or None) in {
@@ -229,12 +234,12 @@ def _same_run(seen: RunRecord, pushed: RunRecord) -> bool:
 
 
 def _runs(increase: float | None) -> int | None:
-    """Whole runs. `increase` cannot see the first run of a new counter, so none counted means not known."""
+    """Whole runs. `increase` misses the first run of a new counter, so a count of 0 means unknown."""
     return round(increase) or None if increase is not None and math.isfinite(increase) else None
 
 
 def runs_of(matrix: Matrix) -> list[RunRecord]:
-    """Runs out of `finished_runs`: every new finish time is a run, as long as the duration sampled with it."""
+    """Runs in the result of `finished_runs`: every new finish time is a run, whose duration was sampled with it."""
     lasted: dict[tuple[tuple[str, str], ...], dict[int, float]] = {}
     for series in matrix.series:
         if series.labels.get(templates.STAT) == "duration":

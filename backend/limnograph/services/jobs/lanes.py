@@ -1,4 +1,4 @@
-"""Lanes of jobs: how long a reader takes (metrics) and when its runs were (pushed runs and metrics)."""
+"""Lanes of jobs: how long a reader takes (metrics) and when it ran (pushed runs and metrics)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TITLES = {
 
 
 class ChosenJob(NamedTuple):
-    """The job whose lanes are drawn. `linked`: whether anything says that it reads or writes the table."""
+    """The job whose lanes are drawn. `linked`: whether any source reports that it reads or writes the table."""
 
     name: str
     role: Role
@@ -34,14 +34,14 @@ class ChosenJob(NamedTuple):
 
 
 def problem_of(error: SourceError) -> LaneProblem:
-    """A failed source as a lane shows it."""
+    """A failed source in the lane's format."""
     return LaneProblem(
         type=error.problem_type, title=TITLES.get(error.problem_type, "Failed"), detail=placeless(str(error))
     )
 
 
 def choose(linked: list[LinkedJob], asked: str | None) -> ChosenJob | None:
-    """The requested job, else the reader with the most runs (they are in that order)."""
+    """The requested job, else the reader with the most runs (`linked` is in that order)."""
     if asked is not None:
         role: Role | None = next((job.role for job in linked if job.name == asked), None)
         return ChosenJob(asked, role or "reads", linked=role is not None)
@@ -51,7 +51,7 @@ def choose(linked: list[LinkedJob], asked: str | None) -> ChosenJob | None:
 async def duration(
     jobs: Jobs, name: TableName, job: ChosenJob | None, span: TimeRange, page: PageMetrics | None = None
 ) -> BandLane:
-    """Band of a job's durations. A source that fails makes a lane with a problem; none makes an absent one."""
+    """The band of a job's durations. A failing source results in a lane with a problem, no source in an absent lane."""
     nothing: list[Value] = [None] * len(span.instants())
     absent = BandLane(**head_of("job_duration"), status="absent", lo=nothing, mid=nothing, hi=nothing)
     if jobs.metrics is None or job is None:
@@ -92,7 +92,7 @@ async def duration(
 
 
 async def _own_median(jobs: Jobs, job: str, span: TimeRange, server: str | None) -> list[Value] | None:
-    """By the settings' query; None without one or if it fails: the duration is drawn without it."""
+    """The result of the configured median query; None without one or if it fails: the duration is drawn without it."""
     promql = jobs.own(job, "median")
     if jobs.metrics is None or not promql:
         return None
@@ -105,7 +105,7 @@ async def _own_median(jobs: Jobs, job: str, span: TimeRange, server: str | None)
 
 
 def _failed_discovery(absent: BandLane, jobs: Jobs) -> BandLane:
-    """No job is known: none was reported, or the source is unavailable."""
+    """The lane without a known job: none was reported, or the source is unavailable."""
     error = jobs.metrics.last_error if jobs.metrics else None
     if error is None:
         return absent
@@ -120,7 +120,7 @@ def _failed_discovery(absent: BandLane, jobs: Jobs) -> BandLane:
 
 
 def _band(matrix: Matrix, span: TimeRange) -> tuple[list[Value], list[Value], list[Value]]:
-    """Value at each step, and the extremes until the next one, from the source's later samples."""
+    """The value at each step, and the extremes until the next one, from later samples."""
     middles = _column(matrix, "last", span)
     lows, highs = _column(matrix, "min", span), _column(matrix, "max", span)
     for i, middle in enumerate(middles):
@@ -132,7 +132,7 @@ def _band(matrix: Matrix, span: TimeRange) -> tuple[list[Value], list[Value], li
 
 
 def _column(matrix: Matrix, stat: str, span: TimeRange) -> list[Value]:
-    """One statistic at the points of the range. A query of the settings has one series for all statistics."""
+    """One statistic at the points of the range. A configured query has one series for all statistics."""
     series = [s for s in matrix.series if s.labels.get(templates.STAT, stat) == stat]
     values: list[Value] = [None] * len(span.instants())
     for found in series:
@@ -141,7 +141,7 @@ def _column(matrix: Matrix, stat: str, span: TimeRange) -> list[Value]:
 
 
 def _fill(values: list[Value], series: Series, span: TimeRange, stat: str) -> None:
-    """Samples may be closer than points: the last value is the one on the point, extremes are those after it."""
+    """Samples may be denser than points: the last value counts for the point, extremes are those after it."""
     width_ms = span.step_s * MS_PER_SECOND
     for at, sample in zip(series.times, series.values, strict=True):
         index, rest = divmod(at - span.start, width_ms)
@@ -159,7 +159,7 @@ def _fill(values: list[Value], series: Series, span: TimeRange, stat: str) -> No
 async def runs(
     jobs: Jobs, name: TableName, job: ChosenJob | None, span: TimeRange, page: PageMetrics | None = None
 ) -> BarsLane:
-    """Bars of a job's runs; of all jobs on the table when none is chosen."""
+    """Bars of a job's runs; of all jobs on the table if none is chosen."""
     label = job.name if job else None
     try:
         found = await jobs.runs_between(name, label, span.start, span.end, page)

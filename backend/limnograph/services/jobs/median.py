@@ -1,4 +1,4 @@
-"""The median run beside the newest one: what a job usually takes, by the runs that are known. Pure."""
+"""The trailing median of a job's runs, which shows its usual duration. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from limnograph.domain.answers.timeline import BandLane, BarsLane
 from limnograph.domain.time import MS_PER_SECOND, TimeRange
 
 RUNS = 9
-"""By number and not by time: it says the same of a job of every minute and of one of every night."""
+"""A number of runs, not a time, so that it means the same for a job that runs every minute and one that runs every
+night.
+"""
 LEAST_RUNS = 3
-"""The median of two is neither."""
+"""With fewer runs there is no median: that of two runs is neither of them."""
 
 
 def beside(lane: BandLane, runs: BarsLane, span: TimeRange) -> BandLane:
-    """The lane with the median of its job's runs, if its own query has none."""
+    """The lane with the median of its job's runs, unless its own query returned one."""
     if lane.median is not None or lane.status not in {"ok", "partial"}:
         return lane
     found = _medians(lane, runs, span)
@@ -27,8 +29,8 @@ def beside(lane: BandLane, runs: BarsLane, span: TimeRange) -> BandLane:
 
 
 def _medians(lane: BandLane, runs: BarsLane, span: TimeRange) -> list[Value]:
-    """At each instant of the newest RUNS runs that had ended well, or of all that did since the step before where those
-    are more. Null where the lane is null: a job without measurements has no median either.
+    """At each instant, the median of the newest RUNS successful runs, or of all that ended since the previous step if
+    those are more. Null where the lane is null: a job without measurements has no median either.
     """
     timed = ((bar.end, bar.start) for bar in runs.bars if bar.state == "ok")
     ended = sorted((end, (end - start) / MS_PER_SECOND) for end, start in timed if end and start is not None)

@@ -1,4 +1,4 @@
-"""How fast readers of tables are at the start and at the end of a range: one computation for fleet and table page."""
+"""Durations of the tables' readers at the start and at the end of a range, computed once for fleet and table page."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _Reader = tuple[TableName, str]
 
 
 async def slowest_readers(metrics: Metrics | None, start_ms: Millis, end_ms: Millis) -> dict[TableName, JobPace]:
-    """Slowest reader of every table, by two queries with two instants. A failing source measures nothing."""
+    """The slowest reader of every table, by two queries with two instants each. A failing source returns no readers."""
     if metrics is None:
         return {}
     width_s = (end_ms - start_ms) // MS_PER_SECOND
     window_s = max(_LEAST_WINDOW_S, min(_MOST_WINDOW_S, width_s // 6))
     step_s = max(1, width_s - window_s)
-    # Pages that people open together ask the same, and equal questions go out once.
+    # Pages that are opened together send equal queries, and equal queries are sent once.
     end_ms = templates.snapped(end_ms)
 
     async def measured(promql: str) -> dict[_Reader, tuple[float, float]]:
@@ -43,7 +43,7 @@ async def slowest_readers(metrics: Metrics | None, start_ms: Millis, end_ms: Mil
 
 
 def ends(matrix: Matrix) -> dict[_Reader, tuple[float, float]]:
-    """Of each reader the sample of both instants."""
+    """The samples of each reader at both instants."""
     found: dict[_Reader, tuple[float, float]] = {}
     for series in matrix.series:
         if (
@@ -61,7 +61,7 @@ def ends(matrix: Matrix) -> dict[_Reader, tuple[float, float]]:
 def slowest(
     medians: Mapping[_Reader, tuple[float, float]], p95s: Mapping[_Reader, tuple[float, float]]
 ) -> dict[TableName, JobPace]:
-    """Per table the reader whose median at the end is most times that at the start."""
+    """For each table, the reader whose median grew by the largest factor."""
     found: dict[TableName, JobPace] = {}
     for (name, job), samples in medians.items():
         pace = JobPace(job, *samples, *p95s.get((name, job), (None, None)))

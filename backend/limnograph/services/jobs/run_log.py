@@ -20,10 +20,11 @@ _Use = tuple[str | None, ...]
 
 
 class RunRecord(NamedTuple):
-    """One run of a job on one table. Instants epoch microseconds; `ended_at` None while it runs, `started_at` None
-    where only its end was reported. One of the two is known.
+    """One run of a job on one table; instants in epoch microseconds.
 
-    `measured`: no one reported it, metrics show it.
+    `started_at`: None if only its end was reported
+    `ended_at`: None while it runs; one of the two is known
+    `measured`: it was not reported, only seen in metrics
     """
 
     job: str
@@ -37,7 +38,7 @@ class RunRecord(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """How long it took; None while it runs and where its start is not known."""
+        """Its duration; None while it runs or if its start is unknown."""
         if self.ended_at is None or self.started_at is None:
             return None
         return (self.ended_at - self.started_at) / MICROS_PER_SECOND
@@ -49,7 +50,7 @@ class RunRecord(NamedTuple):
 
 
 def together(transitions: Mapping[Status, RunFact]) -> RunFact:
-    """One fact of all transitions of a run (at least one): the newest end counts, what it does not say others may."""
+    """All transitions of a run (at least one) as one fact: the newest end takes precedence, others fill its gaps."""
     ends = [fact for status, fact in transitions.items() if status != RUNNING]
     told = sorted(ends, key=lambda fact: (fact.at or 0, fact.status), reverse=True)
     told += [fact for status, fact in transitions.items() if status == RUNNING]
@@ -63,17 +64,17 @@ def together(transitions: Mapping[Status, RunFact]) -> RunFact:
 
 
 def last_sign(run: RunFact) -> Micros:
-    """Newest instant that a run is known to have been at."""
+    """The newest instant at which a run is known to have existed."""
     return max(at for at in (run.ended_at, run.at, run.started_at, run.observed_at, EPOCH) if at is not None)
 
 
 def began(run: RunFact) -> Micros:
-    """Its start, else the first instant at which it is known to have been."""
+    """Its start, else the first instant at which it is known to have run."""
     return next((at for at in (run.started_at, run.ended_at, run.at) if at is not None), EPOCH)
 
 
 def written_by(run: RunFact) -> Iterator[tuple[TableName, int]]:
-    """Commits that a run says it made, by table."""
+    """Commits that a run reported, by table."""
     for table in run.tables or ():
         if table.written_snapshot_id is not None and table.catalog is not None and table.table is not None:
             yield TableName(table.catalog, table.namespace or "", table.table), table.written_snapshot_id
@@ -87,15 +88,15 @@ def names_of(run: RunFact) -> Iterable[TableName]:
 
 
 def on_table(run: RunFact, name: TableName, start: Micros, end: Micros) -> list[RunRecord]:
-    """The run as it was on a table: once a role, when it overlaps `[start, end)`. One whose start is not known is there
-    at its end.
+    """A run's records on a table: one per role, if it overlaps `[start, end)`. A run without a known start counts at
+    its end.
     """
     ended = run.ended_at if run.started_at is not None else run.ended_at or run.at
     began = run.started_at if run.started_at is not None else ended
     if began is None or began >= end or (ended is not None and ended < start):
         return []
     uses = [table for table in run.tables or () if (table.catalog, table.namespace, table.table) == name]
-    # What it did to the rows of main before what it looked at beside them.
+    # Uses of main's rows take precedence over metadata tables and other refs.
     uses.sort(key=lambda table: (table.metadata_table is not None, table.ref is not None))
     roles: dict[str, RunTable] = {}
     for table in uses:
@@ -115,7 +116,7 @@ def on_table(run: RunFact, name: TableName, start: Micros, end: Micros) -> list[
 
 
 def wrote(run: RunFact, name: TableName, snapshot_id: int) -> RunTable | None:
-    """The part of a run about a commit that it wrote; None if there is none."""
+    """The table entry of a run that wrote a commit; None if there is none."""
     for table in run.tables or ():
         if table.written_snapshot_id == snapshot_id and (table.catalog, table.namespace, table.table) == name:
             return table
@@ -123,13 +124,13 @@ def wrote(run: RunFact, name: TableName, snapshot_id: int) -> RunTable | None:
 
 
 def only_written(tables: Iterable[RunTable]) -> int | None:
-    """The snapshot that was written where there is one; None for none or several."""
+    """The snapshot that was written; None for none or several."""
     found = {table.written_snapshot_id for table in tables} - {None}
     return found.pop() if len(found) == 1 else None
 
 
 def _tables(told: Iterable[RunFact]) -> list[RunTable] | None:
-    """All tables that any transition names, each role of each once; the newest word on its snapshots counts."""
+    """All tables that any transition names, once per role; the newest transition decides their snapshots."""
     found: dict[_Use, RunTable] = {}
     for fact in told:
         for table in fact.tables or ():

@@ -1,6 +1,6 @@
-"""Pushed job runs: accepted into the inbox first, then kept in memory for as long as pages are hot. Runs are the rows
-of the meta table united with the inbox by `(run_id, status)`; an older range is read from the meta table. Repeats and
-any order of transitions produce the same runs.
+"""Pushed job runs: accepted into the inbox first, then held in memory while pages are hot. Runs are the rows of the
+meta table united with the inbox by `(run_id, status)`; an older range is read from the meta table. Repeats and any
+order of transitions produce the same runs.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from limnograph.services.sources.cold_reads import ColdReads
 
 KIND = "run"
 MOST = 100_000
-"""Runs in memory at most; beyond, the oldest are evicted and read from the meta table on request."""
+"""Most runs in memory; beyond it the oldest are evicted and read from the meta table on request."""
 MOST_FACETS = 64 * 2**20
-"""Characters of different facets in memory at most: runs of one job mostly repeat each other's."""
+"""Most characters of different facets in memory: runs of one job mostly repeat each other's."""
 DAY = 86_400_000_000
 RUNNING_KEPT = 7 * DAY
-"""How long a run without a reported end is kept, microseconds."""
+"""How long a run without a reported end is kept, in microseconds."""
 _SKEW = 60_000_000
 _decoder = msgspec.json.Decoder(RunFact)
 _log = logging.getLogger("limnograph.inbox")
@@ -53,7 +53,7 @@ _log = logging.getLogger("limnograph.inbox")
 class RunRegistry:
     """`accept` is durable before it returns. `restore` reads what earlier processes accepted.
 
-    Thread-safe: what is in memory is guarded by `_lock`, which is never held over I/O; callers get copies. `catch_up`
+    Thread-safe: the runs in memory are guarded by `_lock`, which is never held over I/O; callers get copies. `catch_up`
     is called by one thread at a time.
     """
 
@@ -85,11 +85,11 @@ class RunRegistry:
         """Why the last read of the inbox failed; None if it succeeded."""
 
     async def accept(self, runs: Sequence[RunFact]) -> int:
-        """Store durably, then show; returns how many were new. Raises SourceError."""
+        """Store runs durably, then publish them; returns how many were new. Raises SourceError."""
         return await self.store(items_of(runs), runs)
 
     async def store(self, items: Sequence[InboxItem], runs: Sequence[RunFact] = ()) -> int:
-        """Store items of any kind, then show the runs among them; returns how many items were new. Raises
+        """Store items of any kind, then publish the runs among them; returns how many items were new. Raises
         SourceError.
         """
         with self._health():
@@ -117,7 +117,7 @@ class RunRegistry:
         self._forget()
 
     def _read_meta(self) -> None:
-        """Once, when it answers: what comes later comes through the inbox."""
+        """Read the meta table once, when it first responds: later runs arrive through the inbox."""
         if self._meta_read:
             return
         try:
@@ -141,7 +141,7 @@ class RunRegistry:
             for told in runs:
                 run = self._texts.shared(told)
                 transitions = self._told.setdefault(run.run_id, {})
-                # The first word on a transition is the one that becomes a row.
+                # The first transition received is the one that becomes a row.
                 if run.status not in transitions:
                     transitions[run.status] = run
                     self._runs[run.run_id] = together(transitions)
@@ -160,11 +160,11 @@ class RunRegistry:
         return [run for run in runs if began(run) < end and last_sign(run) >= start]
 
     def version(self, name: TableName | None) -> int:
-        """How many transitions were shown so far: of runs that touch a table, or of all."""
+        """The number of transitions published so far: of runs that touch a table, or of all."""
         return self._shown[name]
 
     def _forget(self) -> None:
-        """Drop runs that ended before the window, and the oldest ones beyond the number that is kept."""
+        """Evict runs that ended before the window, and the oldest ones beyond the limit."""
         if self._clock is None:
             return
         edge = self._now() - self._window
@@ -191,7 +191,7 @@ class RunRegistry:
                 self._texts.keep(self._runs.values())
 
     async def of_table(self, name: TableName, start: Micros, end: Micros) -> list[RunRecord]:
-        """Runs that touched the table and overlap `[start, end)` (epoch microseconds), in order of their start.
+        """Runs that touched the table and overlap `[start, end)` (epoch microseconds), ordered by their start.
 
         Evicted runs are read from the meta table; if that fails, only those in memory are returned.
         """
@@ -203,8 +203,8 @@ class RunRegistry:
         return sorted(found, key=lambda run: (run.began, run.job, run.role))
 
     async def writer_of(self, name: TableName, snapshot_id: int, at: Micros | None) -> RunFact | None:
-        """The run that says that it wrote a commit; `at`: when that was, epoch microseconds. Of a commit older than
-        what memory holds the meta table is read; when that does not answer, the run is not known.
+        """The run that reported a commit. `at`: when it was committed, in epoch microseconds. For a commit older than
+        the runs in memory the meta table is read; if it does not respond, the run is unknown.
         """
         with self._lock:
             run_id = self._of_written.get((name, snapshot_id))
@@ -233,7 +233,7 @@ class RunRegistry:
         return found
 
     def _cold(self, start: Micros, end: Micros | None, name: TableName | None = None) -> list[RunFact]:
-        """Transitions of a span out of the meta table; of the runs that name a table. Raises SourceError."""
+        """Transitions of a span in the meta table, optionally of runs that name a table. Raises SourceError."""
         if self._engine is None:
             return []
         rows = self._engine.select(MetaQuery(table="runs", start=start, end=end))

@@ -1,4 +1,4 @@
-"""Facets of runs in memory: equal texts are one, and their length together has a limit. Its owner locks."""
+"""Facets of runs in memory: equal texts are stored once, and their total length is limited. The owner locks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from limnograph.domain.facts.events import RunFact, RunTable
 
 
 class SharedTexts:
-    """`most`: characters of all different texts. A text beyond it stays in the meta table alone. Guarded by the lock of
+    """`most`: characters of all different texts. A text beyond it is only in the meta table. Guarded by the lock of
     RunRegistry.
     """
 
@@ -19,13 +19,13 @@ class SharedTexts:
         self._texts: dict[str, str] = {}
 
     def shared(self, run: RunFact) -> RunFact:
-        """The run with texts that are held once."""
+        """The run with its texts replaced by shared ones."""
         if not any(table.facets for table in run.tables or ()):
             return run
         return msgspec.structs.replace(run, tables=[self._of(table) for table in run.tables or ()])
 
     def keep(self, runs: Iterable[RunFact]) -> None:
-        """Evict texts that none of these runs uses."""
+        """Evict texts that none of these runs use."""
         self._texts = {table.facets: table.facets for run in runs for table in run.tables or () if table.facets}
         self._length = sum(map(len, self._texts))
 

@@ -1,4 +1,6 @@
-"""What a job used while it ran (CPU, spill, executors): by queries of the settings, else from Spark's own metrics."""
+"""Resources that a job used while it ran (CPU, spill, executors): from configured queries, else from Spark's own
+metrics.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,12 @@ from limnograph.services.sources import templates
 
 Signal = Literal["cpu", "spill", "executors"]
 SIGNALS: tuple[Signal, ...] = get_args(Signal)
-"""Each is a lane of its own."""
+"""Each signal is a separate lane."""
 _SPARK: Mapping[Signal, Callable[[str, int], str]] = {
     "cpu": templates.busy_cores,
     "executors": templates.executors,
 }
-"""Of Spark's own endpoint, by the application's name."""
+"""Queries of Spark's own endpoint, by application name."""
 
 
 def promql(jobs: Jobs, job: str, signal: Signal, step_s: int) -> str:
@@ -33,7 +35,7 @@ def promql(jobs: Jobs, job: str, signal: Signal, step_s: int) -> str:
 
 
 def total(matrix: Matrix) -> dict[int, float]:
-    """Series of a signal add up; an instant without a value of any is missing."""
+    """The sum of a signal's series; instants without any value are missing."""
     values: dict[int, float] = {}
     for series in matrix.series:
         for at, sample in zip(series.times, series.values, strict=True):

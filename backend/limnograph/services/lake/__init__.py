@@ -1,1 +1,1 @@
-"""The observed tables in memory: the hot index, histories, names, watermark."""
+"""The observed tables in memory: the hot index, histories, names and the watermark."""

@@ -1,5 +1,5 @@
-"""What becomes of the hot lake: the window read again, new rows, the watcher's facts, hours that left. Values in, a
-value out; tables that nothing happened to stay the objects that they were.
+"""How the hot lake changes: a new read of the window, new rows, facts of the watcher, evicted hours. Pure functions
+that return a new lake; tables that did not change remain the same objects.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from limnograph.services.lake.table import HotTable, states_once
 
 
 def renewed(lake: Lake, read: LoadedSpan, observed_at: Micros | None) -> Lake:
-    """The window as it was read, with what only the watcher knows."""
+    """The window as read again, plus what only the watcher knows."""
     watched = (_with_watched(read.tables.get(old.uuid), old) for old in lake.tables.values())
     kept = {table.uuid: table for table in watched if table is not None}
     gone = [uuid for uuid in lake.tables if uuid not in kept]
@@ -25,7 +25,7 @@ def renewed(lake: Lake, read: LoadedSpan, observed_at: Micros | None) -> Lake:
 
 
 def _with_watched(read: HotTable | None, old: HotTable) -> HotTable | None:
-    """A table as it was read again, with its moves and changes of before and the rows that only the watcher knows."""
+    """A table as read again, plus its earlier moves and changes and the rows that only the watcher has seen."""
     watched = old.provisional | old.completed
     if read is None:
         return old if watched or not old.rows.height else None
@@ -41,7 +41,7 @@ def grown(lake: Lake, read: ArrivedRows, observed_at: Micros | None) -> Lake:
 
 
 def watched(lake: Lake, facts: Facts) -> Lake:
-    """Facts of the watcher laid over the durable ones. O(new facts)."""
+    """The lake with the watcher's facts merged into the durable ones. O(new facts)."""
     rows, changes = _by_table(facts)
     tables = []
     for uuid in sorted({*rows, *(uuid for uuid in changes if uuid is not None)}):
@@ -64,7 +64,7 @@ def _by_table(facts: Facts) -> tuple[dict[str, list[SnapshotFact]], dict[str | N
 
 
 def trimmed(lake: Lake, floor: Micros) -> Lake:
-    """Without the rows and moves before `floor` (epoch microseconds), except for the states at that edge."""
+    """The lake without rows and moves before `floor` (epoch microseconds), except for the states at that edge."""
     found = []
     for table in lake.tables.values():
         shorter = table.trimmed(floor)

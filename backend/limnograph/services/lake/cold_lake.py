@@ -1,4 +1,4 @@
-"""Lakes that reach further back than memory does: cold rows united with the hot ones, kept for the next question."""
+"""Lakes that reach further back than memory: cold rows united with the hot ones, cached for later queries."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from limnograph.services.lake.table import HotTable, states_once
 
 HOUR = 3_600 * MICROS_PER_SECOND
 PIECE = 24 * HOUR
-"""Of all tables no more than this is held as it was read: 1.4 M rows, or half a gigabyte, where 5,000 tables commit
-every five minutes; beyond that stay packed rows, about 100 bytes each.
+"""The most that is held unpacked when all tables are read: 1.4 M rows, or half a gigabyte, if 5,000 tables commit every
+five minutes. Beyond that only packed rows remain, about 100 bytes each.
 """
 PIECES = 100
-"""At most, each two questions: of a longer span a piece is as much longer."""
+"""The maximum number of pieces, two queries each. The pieces of a longer span are longer instead."""
 WIDE_READS = 2
-"""Reads of all tables at once: each may hold a PIECE in memory, and one that hangs must not stop the others."""
+"""Concurrent reads of all tables. Each may hold a PIECE in memory, and a hanging one must not block the others."""
 _LOOK_S = 0.05
-"""How often a thread that waits for another's read looks whether anyone still waits for its own."""
+"""How often a thread that waits for another thread's read checks whether its own request was cancelled."""
 _KEPT = 8
 _Asked = tuple[Micros, Micros | None, tuple[str, ...], tuple[str, ...]]
 
 
 class OlderLakes:
-    """`reaching` blocks: call it in a thread. `unordered`: the same engine's faster read, where it has one.
+    """`reaching` blocks: call it in a thread. `unordered`: a faster read of the same engine, if it has one.
 
     Thread-safe: `_lock` guards the cache and is never held over I/O. Concurrent equal queries are read once; different
     ones wait only for WIDE_READS.
@@ -55,8 +55,8 @@ class OlderLakes:
         table_uuids: tuple[str, ...],
         columns: tuple[str, ...],
     ) -> Lake:
-        """The hot lake with older rows of a span (epoch microseconds), of all tables or some; of those only `columns`
-        are known. If the span ends before the rows in memory begin, the time between is unknown. Raises SourceError.
+        """The hot lake with older rows of a span (epoch microseconds), of all tables or some. Older rows have only
+        `columns`. If the span ends before the rows in memory begin, the time between is unknown. Raises SourceError.
         """
         start, end = span
         if not table_uuids and start >= hot.floor:
@@ -70,16 +70,16 @@ class OlderLakes:
             return known
         united = _united(cold, hot, asked[0], table_uuids)
         with self._lock:
-            # Of two threads that unite the same rows the second takes the lake of the first: what is kept beside a
-            # lake is found by its identity.
+            # If two threads unite the same rows, the second one takes the lake of the first: values derived from a lake
+            # are cached by its identity.
             united = self._united.setdefault((hot.version, asked), united)
             while len(self._united) > _KEPT:
                 self._united.popitem(last=False)
         return united
 
     def _cuts(self, start: Micros, end: Micros | None) -> Sequence[Micros]:
-        """Where the pieces of a span begin; without an end it lasts until now. Before the first commit of all there is
-        but one.
+        """Where the pieces of a span begin; without `end` the span lasts until now. The time before the very first
+        commit is a single piece.
         """
         last = self._clock.now() if end is None else end
         if last - start > PIECE:
@@ -102,7 +102,7 @@ class OlderLakes:
                 _check_wanted()
 
     def _own(self, head: MetaHead, asked: _Asked, ended: threading.Event) -> LoadedSpan:
-        """Read once for all equal queries; if that fails, the next one retries."""
+        """Read once for all equal queries; if the read fails, the next query retries."""
         try:
             found = self._load(asked)
             with self._lock:
@@ -117,7 +117,7 @@ class OlderLakes:
 
     def _load(self, asked: _Asked) -> LoadedSpan:
         start, end, table_uuids, columns = asked
-        if table_uuids:  # of few tables even a year is little
+        if table_uuids:  # for a few tables even a year is little data
             return load(self._engine, start, table_uuids, (), unordered=self._unordered, columns=columns, end=end)
         with self._turn():
             cuts = self._cuts(start, end)
@@ -140,14 +140,14 @@ def _check_wanted() -> None:
 
 
 def all_reach(lake: Lake, start: Micros, table_uuids: tuple[str, ...]) -> bool:
-    """Whether some tables, or all, are complete from an instant on."""
+    """Whether some tables, or all, are complete since `start`."""
     if not table_uuids:
         return lake.reaches(start)
     return all(lake.reaches(start, uuid) for uuid in table_uuids)
 
 
 def _united(cold: LoadedSpan, hot: Lake, start: Micros, table_uuids: tuple[str, ...]) -> Lake:
-    """Union by key: no overlap at the edge, no hole."""
+    """Union by key: no overlap at the edge and no gap."""
     tables = [_with_hot(table, hot.tables.get(uuid)) for uuid, table in cold.tables.items()]
     if table_uuids and start >= hot.floor:
         return hot.changed(tables, edges={uuid: edge for uuid, edge in hot.edges.items() if uuid not in table_uuids})
@@ -158,7 +158,7 @@ def _united(cold: LoadedSpan, hot: Lake, start: Micros, table_uuids: tuple[str, 
 
 
 def _with_hot(table: HotTable, hot: HotTable | None) -> HotTable:
-    """A table from a cold read, with the rows in memory, which include those of the watcher."""
+    """A table from a cold read plus its rows in memory, which include the watcher's."""
     if hot is None:
         return table
     durable = frozenset(table.rows.column("snapshot_id").tolist())

@@ -1,6 +1,6 @@
-"""The columns of `snapshots` that the hot index holds, and rows of them as one matrix of 64-bit integers (a Sheet).
+"""The columns of `snapshots` in the hot index, and their rows as one matrix of 64-bit integers (a Sheet).
 
-What pages, lanes, reasons, lists and gauges need; every other column comes from the meta tables by id.
+These are the columns that pages, lanes, reasons, lists and gauges need. All others are read from the meta tables by id.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from limnograph.domain.ids import TableName
 
 Ints = NDArray[np.int64]
 NULL = -(2**63)
-"""Stands for a number that is not known. No count, size or time can be it; a parent with this id reads as none."""
+"""Marks an unknown number. No count, size or time has this value; a parent with this id reads as no parent."""
 
 _MOST = 2**63 - 1
 _KINDS: dict[Literal["int", "text", "flag", "float"], str] = {
@@ -31,7 +31,7 @@ _KINDS: dict[Literal["int", "text", "flag", "float"], str] = {
     "text": "format operation engine app_id app_name status",
 }
 HOT_COLUMNS = tuple(name for names in _KINDS.values() for name in names.split())
-"""In the order of a sheet's rows; the first three are what rows of a table are sorted by, and their key."""
+"""In the order of a sheet's rows. The first three are the sort key and the identity of a table's rows."""
 INDEX = {name: index for index, name in enumerate(HOT_COLUMNS)}
 FLAGS, FLOATS, TEXTS = (frozenset(_KINDS[kind].split()) for kind in ("flag", "float", "text"))
 TEXT_ROWS = tuple(INDEX[name] for name in HOT_COLUMNS if name in TEXTS)
@@ -39,23 +39,25 @@ ID, AT, SEQUENCE = (INDEX[name] for name in ("snapshot_id", "committed_at", "seq
 
 
 class Sheet(NamedTuple):
-    """Rows of one table: `numbers[column, row]`; texts are indexes of `words`, floats their bits, flags 0 and 1."""
+    """Rows of one table: `numbers[column, row]`. Texts are indexes of `words`, floats are stored as their bits, flags
+    as 0 and 1.
+    """
 
     numbers: Ints
     words: list[str]
 
     @property
     def height(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return int(self.numbers.shape[1])
 
     def take(self, at: Any) -> Sheet:
-        """Some rows."""
+        """The rows at some indexes."""
         return Sheet(self.numbers[:, at], self.words)
 
 
 def joined(sheets: Sequence[Sheet]) -> Sheet:
-    """Rows of several sheets under one another."""
+    """The rows of several sheets in one sheet."""
     if len(sheets) == 1:
         return sheets[0]
     words: dict[str, int] = {}
@@ -72,14 +74,14 @@ def joined(sheets: Sequence[Sheet]) -> Sheet:
 
 
 def in_order(sheet: Sheet) -> Sheet:
-    """Rows by commit time, sequence number, id; rows without a time first."""
+    """Rows sorted by commit time, sequence number and id; rows without a time first."""
     numbers = sheet.numbers
     order = np.lexsort((numbers[ID], numbers[SEQUENCE], numbers[AT]))
     return sheet if (order[1:] > order[:-1]).all() else sheet.take(order)
 
 
 def sheet_of(facts: Sequence[SnapshotFact]) -> Sheet:
-    """Facts as they come; of one id the last."""
+    """Facts in the given order; of duplicate ids the last one wins."""
     words: dict[str, int] = {}
     columns = []
     for name in HOT_COLUMNS:
@@ -111,7 +113,7 @@ def sheet_of_frame(frame: pl.DataFrame) -> Sheet:
 
 
 def _coded(column: pl.Series, words: dict[str, int]) -> Ints:
-    """Indexes of a text column's values in `words`, which grows."""
+    """A text column as indexes of `words`, which is extended by new values."""
     if column.null_count() == len(column):
         return np.full(len(column), NULL, np.int64)
     coded = column.to_arrow().dictionary_encode()
@@ -129,7 +131,7 @@ def _bits(values: NDArray[np.float64]) -> Ints:
 
 
 def plain(name: str, values: Ints, words: Sequence[str]) -> list[Any]:
-    """Values of a column as Python has them; None where not known."""
+    """A column as Python values; None where unknown."""
     if name in FLOATS:
         floats = np.ascontiguousarray(values).view(np.float64).tolist()
         return [None if n == NULL else v for n, v in zip(values.tolist(), floats, strict=True)]
@@ -142,7 +144,7 @@ def plain(name: str, values: Ints, words: Sequence[str]) -> list[Any]:
 
 
 def facts_of(sheet: Sheet, uuid: str, name: TableName) -> list[SnapshotFact]:
-    """Rows as facts with their hot columns: for what is shown row by row."""
+    """Rows as facts with their hot columns, for pages that show single rows."""
     columns = [plain(column, sheet.numbers[i], sheet.words) for i, column in enumerate(HOT_COLUMNS)]
     where: dict[str, Any] = {
         "table_uuid": uuid,

@@ -1,7 +1,7 @@
-"""Commits of all tables in memory in one order of time, so that a list looks at those alone that it shows.
+"""Commits of all tables in memory in one time order, so that a list reads only the commits that it shows.
 
-Per quarter of an hour a chunk of columns, sorted by time: which table, how many files it added, its operation, whether
-it changed the schema; 13 bytes a commit. A chunk is a value: readers go on with theirs while a new one is made.
+Each quarter of an hour is a chunk of columns sorted by time: table, added files, operation and whether the schema
+changed; 13 bytes per commit. A chunk is immutable: readers keep theirs while a new one is built.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from limnograph.services.lake.table import HotTable
 _BUCKET = 900 * MICROS_PER_SECOND
 _OPERATIONS = ("append", "replace", "overwrite", "delete")
 _OTHER, _CHANGED = np.uint8(len(_OPERATIONS)), np.uint8(8)
-"""Flags of a commit: the place of its operation, or _OTHER; 8 more when its schema is not its parent's."""
+"""Flags of a commit: the index of its operation, or _OTHER; plus 8 if its schema differs from its parent's."""
 _MOST = 2**31 - 1
 _LONG_AGO = Micros(NULL)
 _MANY = 5
-"""If more than one table in five changed, all chunks are rebuilt, which is less work than changing each."""
+"""If more than one table in five changed, rebuilding all chunks is less work than updating each."""
 
 
 class CommitFilter(NamedTuple):
-    """Which commits: committed in `[start, end)` (microseconds), what is None does not count."""
+    """Commits in `[start, end)` (microseconds). A condition that is None does not filter."""
 
     start: Micros
     end: Micros
@@ -41,7 +41,7 @@ class CommitFilter(NamedTuple):
 
 
 class _Chunk(NamedTuple):
-    """Commits of a quarter of an hour by time: microseconds from its beginning, slots of tables, files, flags."""
+    """Commits of a quarter of an hour by time: microseconds since its beginning, table slots, added files, flags."""
 
     offsets: NDArray[np.int32]
     slots: NDArray[np.int32]
@@ -49,12 +49,12 @@ class _Chunk(NamedTuple):
     flags: NDArray[np.uint8]
 
     def at(self, places: NDArray[np.generic]) -> _Chunk:
-        """Some of them."""
+        """The commits at some indexes."""
         return _Chunk(*(column[places] for column in self))
 
 
 class CommitIndex:
-    """Thread-safe: guarded by `_lock`. Chunks are never changed in place: a reader goes on with those it took."""
+    """Thread-safe: guarded by `_lock`. Chunks are never changed in place: a reader keeps those that it took."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -66,12 +66,12 @@ class CommitIndex:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held."""
+        """Bytes in memory."""
         return sum(column.nbytes for chunk in list(self._chunks.values()) for column in chunk)
 
     def update(self, tables: Sequence[HotTable], floor: Micros) -> Ints:
-        """Apply changes; slots of the tables. Commits before `floor` are evicted. O(tables), and O(rows since the
-        first new one) of those that changed.
+        """Apply changed tables and return their slots. Commits before `floor` are evicted. O(tables), and O(rows since
+        the first new one) for tables that changed.
         """
         with self._lock:
             return self._updated(tables, floor)
@@ -79,7 +79,7 @@ class CommitIndex:
     def newest(
         self, tables: Sequence[HotTable], floor: Micros, wanted: CommitFilter
     ) -> Iterator[tuple[HotTable, Micros]]:
-        """Tables and instants of commits that match, newest first; a table comes once for an instant."""
+        """Matching commits as table and instant, newest first; a table occurs once per instant."""
         with self._lock:
             slots, chunks = self._updated(tables, floor), self._chunks
             places = np.full(len(self._slots), -1, np.int64)
@@ -118,7 +118,7 @@ class CommitIndex:
         return slots
 
     def _put(self, new: dict[int, _Chunk], since: Ints, floor: Micros) -> None:
-        """New chunks where commits of a table from its instant `since` on are replaced."""
+        """Replace each table's commits since its instant in `since`."""
         first = int(since.min(initial=2**63 - 1)) // _BUCKET
         made = {bucket: chunk for bucket, chunk in self._chunks.items() if bucket >= floor // _BUCKET}
         for bucket in {*new, *(bucket for bucket in made if bucket >= first)}:
@@ -150,8 +150,9 @@ def _matching(chunk: _Chunk, first: int, wanted: CommitFilter) -> NDArray[np.boo
 
 
 def _since(old: PackedRows, table: HotTable) -> Micros:
-    """The first instant at which its rows may differ: shared blocks have the same rows. Whether a commit changed the
-    schema depends on its parent, anywhere in the table: all are examined if there was, or is, more than one schema.
+    """The first instant at which the rows may differ; shared blocks have the same rows. Whether a commit changed the
+    schema depends on its parent, which may be anywhere in the table: with more than one schema, before or after, all
+    rows are examined.
     """
     new, same = table.rows, 0
     while same < min(len(old.blocks), len(new.blocks)) and old.blocks[same] is new.blocks[same]:
@@ -163,7 +164,7 @@ def _since(old: PackedRows, table: HotTable) -> Micros:
 
 
 def _split(tables: Sequence[tuple[int, HotTable]], since: Ints, floor: Micros) -> dict[int, _Chunk]:
-    """Commits of some tables, each from its own instant on, by quarter of an hour."""
+    """Commits of some tables, each since its own instant, by quarter of an hour."""
     times, parts = [], []
     for slot, table in tables:
         at, added, flags = _columns(table, max(floor, Micros(since[slot])))
@@ -182,7 +183,7 @@ def _split(tables: Sequence[tuple[int, HotTable]], since: Ints, floor: Micros) -
 
 
 def _columns(table: HotTable, since: Micros) -> tuple[Ints, NDArray[np.int32], NDArray[np.uint8]]:
-    """Time, added files and flags of a table's commits from an instant on."""
+    """Time, added files and flags of a table's commits since an instant."""
     rows = table.rows
     times = rows.column("committed_at")
     first = int(times.searchsorted(max(since, NULL + 1)))

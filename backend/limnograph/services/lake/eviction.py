@@ -1,4 +1,4 @@
-"""Which old hours leave memory when the hot index is over its budget: those of the least recently viewed tables."""
+"""Selects what leaves memory when the hot index exceeds its budget: old hours of the least recently viewed tables."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from limnograph.services.lake.table import HotTable
 
 HOUR = 3_600 * MICROS_PER_SECOND
 KEPT_HOURS = (24, 12, 6, 3, 1)
-"""How much a table keeps, in the steps in which it is shortened: all tables by one step before any by the next."""
+"""How much of a table stays, step by step. All tables take one step before any takes the next."""
 _SLACK = 0.9
-"""Part of the budget that is left full, so that not every commit evicts something."""
+"""The fraction of the budget to evict down to, so that not every commit evicts something."""
 
 
 def shorten_tables(
     lake: Lake, most_bytes: int, asked: Mapping[str, Micros], now: Micros
 ) -> tuple[list[HotTable], dict[str, Micros]]:
-    """Tables with less history, and the edges from which each is complete, so that the lake holds at most `most_bytes`;
-    nothing while it does. Least recently viewed tables first, larger ones first among those. O(tables).
+    """Tables with less history, and the edges from which each is complete, so that the lake holds at most `most_bytes`.
+    No tables if it is within the budget. The least recently viewed tables are shortened first, the larger ones first
+    among those. O(tables).
     """
     total = lake.size[0]
     if total <= most_bytes:

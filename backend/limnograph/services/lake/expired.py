@@ -1,6 +1,6 @@
-"""Which commits the table itself still has: snapshot expiry removes snapshots from its metadata, and we keep their
-rows. Based on sequence numbers, of which each commit takes one: spans that still exist, as `3,17-20,90-`. The last one
-has no end, so that a commit changes nothing and an expiry does. Pure.
+"""Which commits the table itself still has: snapshot expiry removes snapshots from its metadata, while our rows stay.
+Stored as spans of sequence numbers that still exist, such as `3,17-20,90-`; each commit takes one number. The last span
+is open, so that an expiry changes the state and a commit does not. Pure.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.metadata.table import TableMetadata
 
 RETAINED = "retained"
-"""The kind of its rows of `changes`."""
+"""The kind of these rows in `changes`."""
 _ALL = "1-"
 
 
 def state_of(metadata: TableMetadata) -> dict[tuple[str, str | None], tuple[str, str | None]]:
-    """The state of `changes`. Empty where nothing went, and where commits have no numbers (Iceberg v1, Delta, Hudi)."""
+    """The state for `changes`. Empty if nothing expired, and if commits have no numbers (Iceberg v1, Delta, Hudi)."""
     if metadata.format != "iceberg":
         return {}
     numbers = sorted({s.sequence_number for s in metadata.snapshots.values() if s.sequence_number})
@@ -36,7 +36,7 @@ def _spans(numbers: list[int]) -> Iterable[str]:
 
 
 class RetainedIds:
-    """From the latest row. Without one it is unknown: no expiry was seen."""
+    """Read from the latest row. Without a row the answer is unknown: no expiry was observed."""
 
     def __init__(self, newest: ChangeFact | None) -> None:
         self._starts: list[int] = []
@@ -48,7 +48,7 @@ class RetainedIds:
                 self._ends.append(int(end) if end.isdecimal() else None if dash else int(begin))
 
     def has_expired(self, sequence_number: int | None) -> bool | None:
-        """Whether the commit with this number is gone; None when that is not known."""
+        """Whether the commit with this number expired; None if unknown."""
         if not self._starts or not sequence_number:
             return None
         place = bisect_right(self._starts, sequence_number) - 1

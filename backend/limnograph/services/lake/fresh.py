@@ -1,4 +1,4 @@
-"""What was appended to the meta tables since the head that the hot index holds, ready to be put into its tables."""
+"""Rows appended to the meta tables since the head that the hot index holds, ready to be merged into its tables."""
 
 from __future__ import annotations
 
@@ -33,13 +33,15 @@ class ArrivedRows(NamedTuple):
         return {*self.rows, *self.changes}
 
     def put(self, table: HotTable) -> HotTable:
-        """A table with what is new of it. Costs O(new rows), see `hot_rows`."""
+        """A table with its new rows. Costs O(new rows), see `services/lake/rows.py`."""
         table = table.with_changes(self.changes.get(table.uuid, ()))
         return table.with_durable(self.rows.get(table.uuid), self.seen.get(table.uuid, LastSeen()))
 
 
 def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: Micros, lake: Lake) -> ArrivedRows | None:
-    """Rows of the window and changes that were appended since `old`; None if unknown. Raises SourceError."""
+    """Rows of the window and changes that were appended since `old`; None if they cannot be determined. Raises
+    SourceError.
+    """
     rows = MetaQuery(table="snapshots", columns=ROW_COLUMNS)
     changes = MetaQuery(table="changes", columns=CHANGE_COLUMNS, kinds=CHANGE_KINDS)
     new_rows = fresh.fresh(rows, old.snapshots or 0)
@@ -67,7 +69,7 @@ def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: Micros, lak
 def _in_the_window(
     sheets: dict[str, Sheet], floor: Micros, changes: dict[str, list[ChangeFact]], lake: Lake
 ) -> dict[str, Sheet]:
-    """Rows of the window, and older ones that memory has or that main moves to."""
+    """Rows of the window, plus older ones that are in memory or that main moves to."""
     found = {}
     for uuid, sheet in sheets.items():
         table, inside = lake.tables.get(uuid), sheet.numbers[AT] >= floor
@@ -82,13 +84,13 @@ def _in_the_window(
 
 
 def _unnamed(lake: Lake, uuid: str) -> bool:
-    """Whether rows must provide the name: the latest metadata file is looked up at the next complete read."""
+    """Whether the name must come from the rows. The latest metadata file is read at the next complete read."""
     table = lake.tables.get(uuid)
     return table is None or not any(change.kind == "named" for change in table.changes)
 
 
 def _missing(changes: dict[str, list[ChangeFact]], sheets: dict[str, Sheet], lake: Lake) -> set[tuple[str, int]]:
-    """Snapshots that main moved to and that neither memory nor the new rows have: older than the window."""
+    """Snapshots that main moved to and that are neither in memory nor among the new rows: older than the window."""
     found = set()
     for uuid, group in changes.items():
         table, sheet = lake.tables.get(uuid), sheets.get(uuid)

@@ -1,11 +1,10 @@
-"""The known history of one table: its snapshots, the snapshots main pointed to and when, its other changes. A view on
-columns.
+"""The known history of one table as a view on columns: its snapshots, main's moves with their time, its other changes.
 
-Main follows the table's own log (`changes` of kind `ref`), so rollbacks and set-current are right; where the log has
-no entry, rows that were ancestors of main stand in by their commit time. Instants are epoch microseconds. A view is
-made for one answer and then dropped: what it works out is not kept in the index.
+Main follows the table's own log (`changes` of kind `ref`), so rollbacks and set-current are right. Where the log has no
+entry, main's ancestors are used instead, by commit time. Instants are epoch microseconds. A view serves one response
+and is then dropped: its derived values are not stored in the index.
 
-Ancestors of main's head are found by the chain of parents, from no more rows than decide.
+Ancestors of main's head are found through the chain of parents, reading no more rows than necessary.
 """
 
 from __future__ import annotations
@@ -32,35 +31,35 @@ _OPERATION = INDEX["operation"]
 
 
 class CommitColumns:
-    """Commits of a range in time order, by column; facts are made only of those that are shown."""
+    """Commits of a range in time order, by column. Facts are built only for the commits that are shown."""
 
     def __init__(self, history: History, first: int, last: int) -> None:
         self._history, self.first, self.last = history, first, last
 
     def __len__(self) -> int:
-        """How many."""
+        """The number of commits."""
         return self.last - self.first
 
     def numbers(self, name: str) -> Ints:
-        """A column, NULL where not known."""
+        """A column; NULL where unknown."""
         return self._history.numbers(name)[self.first : self.last]
 
     def are(self, operation: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which have this operation."""
+        """Which commits have this operation."""
         return self._history.table.rows.equals("operation", operation)[self.first : self.last]
 
     def fact(self, place: int) -> SnapshotFact:
-        """One of them."""
+        """The commit at an index."""
         return self._history.fact(self.first + place)
 
     def __iter__(self) -> Iterator[SnapshotFact]:
-        """All of them, oldest first."""
+        """All commits, oldest first."""
         rows = self._history.table.rows.sheet(self.first, self.last)
         return iter(facts_of(rows, self._history.uuid, self._history.name))
 
 
 class History:
-    """A table seen as rows and moves. `provisional`: ids that only the watcher has seen. Belongs to one request; lazily
+    """A table as rows and moves. `provisional`: ids that only the watcher has seen. Belongs to one request; lazily
     filled.
     """
 
@@ -71,19 +70,19 @@ class History:
         self._numbers: dict[str, Ints] = {}
 
     def numbers(self, name: str) -> Ints:
-        """A column of all rows in commit order, NULL where not known."""
+        """A column of all rows in commit order; NULL where unknown."""
         if name not in self._numbers:
             self._numbers[name] = self.table.rows.column(name)
         return self._numbers[name]
 
     @cached_property
     def _first_known(self) -> int:
-        """Rows before this place have no commit time."""
+        """Rows before this index have no commit time."""
         return int(np.searchsorted(self.numbers("committed_at"), NULL + 1))
 
     @cached_property
     def _main(self) -> tuple[Ints, Ints, Ints]:
-        """Instants of main's moves, ids of the snapshots, places of their rows (-1 where there is none)."""
+        """Instants of main's moves, ids of the snapshots, indexes of their rows (-1 if there is no row)."""
         times, ids = self.table.log.times(), self.table.log.ids()
         commits, row_ids = self.numbers("committed_at"), self.numbers("snapshot_id")
         end = int(np.searchsorted(commits, times[0])) if len(times) else len(commits)
@@ -103,7 +102,7 @@ class History:
 
     @cached_property
     def main_times(self) -> list[Micros]:
-        """The same as a list."""
+        """Instants of main's moves, as a list."""
         return self._main[0].tolist()  # type: ignore[no-any-return]
 
     @property
@@ -113,7 +112,7 @@ class History:
 
     @property
     def main_places(self) -> Ints:
-        """Places of their rows; -1 where there is none."""
+        """Indexes of the rows of these snapshots; -1 if there is no row."""
         return self._main[2]
 
     @property
@@ -122,21 +121,21 @@ class History:
         return list(zip(self.main_times, self.main_ids, strict=True))
 
     def main_numbers(self, name: str) -> Ints:
-        """Numbers of the snapshots along main; NULL where the row or its number is not known."""
+        """A column of the snapshots along main; NULL where the row or the value is unknown."""
         values, places = self.numbers(name), self._main[2]
         return np.where(places < 0, NULL, values[places]) if len(values) else np.full(len(places), NULL, np.int64)
 
     def column(self, name: str) -> list[Value]:
-        """The same as Python has them; None where not known."""
+        """The same as Python values; None where unknown."""
         return plain(name, self.main_numbers(name), ())
 
     def place_at(self, micros: Micros) -> int:
-        """Place of the row that main pointed at; -1 when main or its row is not known."""
+        """Index of the row that main pointed at; -1 if main or its row is unknown."""
         index = int(np.searchsorted(self._main[0], micros, "right")) - 1
         return int(self._main[2][index]) if index >= 0 else -1
 
     def main_at(self, micros: Micros) -> SnapshotFact | None:
-        """Row of the snapshot that main pointed at; None when main or its row is not known."""
+        """Row of the snapshot that main pointed at; None if main or its row is unknown."""
         place = self.place_at(micros)
         return self.fact(place) if place >= 0 else None
 
@@ -147,7 +146,7 @@ class History:
         return self.fact(int(places[-1])) if len(places) and places[-1] >= 0 else None
 
     def fact(self, place: int) -> SnapshotFact:
-        """The row at a place."""
+        """The row at an index."""
         return facts_of(self.table.rows.chosen([place]), self.uuid, self.name)[0]
 
     @cached_property
@@ -168,15 +167,15 @@ class History:
 
     @cached_property
     def main_ancestors(self) -> frozenset[int]:
-        """Ids on the chain of main's head; behind a hole in the chain, those that were ancestors when observed."""
+        """Ids on the chain of main's head. Behind a gap in the chain, the rows that were ancestors when observed."""
         return _ancestors(self)
 
     def is_on_main(self, place: int) -> bool:
-        """Whether the commit at a place is an ancestor of main's head; looks no further down than to it."""
+        """Whether the commit at an index is an ancestor of main's head. Reads no older rows than that one."""
         return _is_ancestor(self, place)
 
     def schemas_changed(self, first: int, last: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which rows of `[first, last)` carry another schema than their parent; false when either is not known."""
+        """Which rows of `[first, last)` have a different schema than their parent; false if either is unknown."""
         own, parents = self.numbers("schema_id")[first:last], self.numbers("parent_id")[first:last]
         places = places_of(self.numbers("snapshot_id"), parents)
         before = self.numbers("schema_id")[places]
@@ -185,11 +184,11 @@ class History:
         return changed
 
     def of_kind(self, *kinds: str) -> list[ChangeFact]:
-        """Changes of these kinds in time order; main's log is not among them."""
+        """Changes of these kinds in time order, without main's log."""
         return [change for change in self.changes if change.kind in kinds]
 
     def latest(self, kind: str, until: Micros | None = None) -> ChangeFact | None:
-        """Newest change of a kind at or before an instant."""
+        """The newest change of a kind at or before an instant."""
         found = [c for c in self.changes if c.kind == kind and (until is None or c.at <= until)]
         return found[-1] if found else None
 
@@ -211,7 +210,7 @@ class History:
 
 
 class _ById(Mapping[int, SnapshotFact]):
-    """Rows of a history by id. O(rows) a look-up, no fact is kept."""
+    """Rows of a history by id. O(rows) per look-up; facts are not cached."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -230,7 +229,7 @@ class _ById(Mapping[int, SnapshotFact]):
 
 
 def _ancestors(history: History) -> frozenset[int]:
-    """Ids on the chain of main's head; behind a hole in the chain, those that were ancestors when observed."""
+    """Ids on the chain of main's head. Behind a gap in the chain, the rows that were ancestors when observed."""
     straight = _straight_chain(history)
     if straight is not None:
         return straight
@@ -254,7 +253,7 @@ def _ancestors(history: History) -> frozenset[int]:
 
 
 def _is_ancestor(history: History, place: int) -> bool:
-    """Whether the commit at a place is one; looks no further down than to it."""
+    """Whether the commit at an index is an ancestor of main's head. Reads no older rows than that one."""
     if _leads_to_head(history, place):
         return True
     head = _head(history)
@@ -266,13 +265,13 @@ def _is_ancestor(history: History, place: int) -> bool:
 
 
 def _head(history: History) -> int:
-    """Place of the row of main's head; -1 when it is not known."""
+    """Index of the row of main's head; -1 if unknown."""
     places = history.main_places
     return int(places[-1]) if len(places) else -1
 
 
 def _straight_chain(history: History) -> frozenset[int] | None:
-    """The chain of main's head when every row is the child of the one before it and the first has no parent."""
+    """The chain of main's head if every row is the child of the previous one and the first has no parent."""
     ids, parents = history.numbers("snapshot_id"), history.numbers("parent_id")
     head = _head(history)
     if head < 0 or head != len(ids) - 1 or parents[0] != NULL:
@@ -282,7 +281,7 @@ def _straight_chain(history: History) -> frozenset[int] | None:
 
 
 def _leads_to_head(history: History, place: int) -> bool:
-    """Whether main's log ends at the newest row and each row from a place on is the parent of the next."""
+    """Whether main's log ends at the newest row and each row since `place` is the parent of the next."""
     rows, end = history.table.rows, history.table.rows.height
     ids = rows.window("snapshot_id", place, end)
     if not len(ids) or history.table.log.head != ids[-1]:
@@ -291,7 +290,7 @@ def _leads_to_head(history: History, place: int) -> bool:
 
 
 def history_of(uuid: str, name: TableName, rows: Iterable[SnapshotFact], changes: Iterable[ChangeFact]) -> History:
-    """A history of a few facts, in memory at once."""
+    """The history of a few facts, built in memory."""
     moves, others = [], []
     for change in changes:
         if is_move(change):

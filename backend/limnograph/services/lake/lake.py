@@ -1,6 +1,6 @@
-"""Everything known about all tables over a span of time, as one immutable value: tables, names, damaged names.
+"""Everything known about all tables over a span of time, as one immutable value: tables, names and damaged names.
 
-A change makes a new lake that shares every table it does not touch. Cost: O(tables touched), and O(tables) pointers.
+A change builds a new lake that shares every unchanged table. Cost: O(changed tables), plus O(tables) pointers.
 """
 
 from __future__ import annotations
@@ -21,23 +21,28 @@ _versions = itertools.count(1)
 
 
 class Facts(NamedTuple):
-    """Rows of the meta tables, or what the watcher saw."""
+    """Rows of the meta tables, or rows from the watcher."""
 
     snapshots: list[SnapshotFact]
     changes: list[ChangeFact]
 
 
 class NameIndex(NamedTuple):
-    """Who had a name last."""
+    """The table that held each name last, and the names that were never readable."""
 
     uuids: dict[TableName, str]
     damaged: dict[TableName, ChangeFact]
 
 
 class Lake:
-    """`floor`: nothing older than this instant is complete, but carry-in; `edges`: the same for single tables whose
-    older hours were evicted. `nameless`: changes of names that were never readable. `observed_at`: when the latest pass
-    read the lake. Immutable after construction: a lazily computed value is the same whichever thread computes it.
+    """All tables of a span.
+
+    `floor`: nothing before this instant (microseconds) is complete, except for carried-in states
+    `edges`: the same for single tables whose older hours were evicted
+    `nameless`: changes of names that were never readable
+    `observed_at`: when the latest pass read the lake
+
+    Immutable after construction: a lazily computed value is the same whichever thread computes it.
     """
 
     def __init__(
@@ -57,7 +62,7 @@ class Lake:
 
     @property
     def names(self) -> dict[TableName, str]:
-        """Who had a name last."""
+        """The table that held each name last, by uuid."""
         return self._known.uuids
 
     @property
@@ -71,18 +76,18 @@ class Lake:
         return Histories(self.tables)
 
     def resolved(self, name: TableName) -> TableName:
-        """The known name: itself, else the one with this plain form; itself if none is known."""
+        """The known name: the name itself, else the known name with this plain form, else the name unchanged."""
         if name in self.names or name in self.damaged:
             return name
         return self._by_plain.get(name.plain) or self._by_plain.get(PlainName(*name)) or name
 
     @cached_property
     def _by_plain(self) -> Mapping[PlainName, TableName]:
-        """Known names whose plain form is another text. O(names) once a lake."""
+        """Known names whose plain form differs. O(names) once per lake."""
         return {name.plain: name for name in [*self.damaged, *self.names] if name.plain != PlainName(*name)}
 
     def find(self, name: TableName) -> History | None:
-        """History under a name, current or former; None for a name that was never readable. Raises NotFound."""
+        """The history under a current or former name; None for a name that was never readable. Raises NotFound."""
         uuid = self.names.get(name)
         if uuid is not None:
             return History(self.tables[uuid])
@@ -92,13 +97,13 @@ class Lake:
 
     @cached_property
     def listed(self) -> tuple[HotTable, ...]:
-        """Tables that are still listed, by name. O(tables) once a lake."""
+        """Tables that are still listed, by name. O(tables) once per lake."""
         found = [table for table in self.tables.values() if table.name is not None and not table.dropped]
         return tuple(sorted(found, key=lambda table: table.name or ("",)))
 
     @cached_property
     def size(self) -> tuple[int, int]:
-        """Bytes and rows of all tables. O(tables) once a lake."""
+        """Bytes and rows of all tables. O(tables) once per lake."""
         tables = self.tables.values()
         return sum(table.nbytes for table in tables), sum(table.rows.height for table in tables)
 
@@ -107,7 +112,7 @@ class Lake:
         return [History(table) for table in self.listed]
 
     def reaches(self, start: Micros, uuid: str | None = None) -> bool:
-        """Whether a table, or every table, is complete from an instant (microseconds) on."""
+        """Whether a table, or every table, is complete since an instant (microseconds)."""
         if start < self.floor:
             return False
         return start >= (self.edges.get(uuid, 0) if uuid else max(self.edges.values(), default=0))
@@ -122,7 +127,7 @@ class Lake:
         nameless: tuple[ChangeFact, ...] | None = None,
         edges: Mapping[str, Micros] | None = None,
     ) -> Lake:
-        """A lake in which these tables replace their older selves; what is not given stays."""
+        """A lake in which these tables replace their previous values. Omitted arguments stay unchanged."""
         all_tables = dict(self.tables)
         renamed = nameless is not None and nameless != self.nameless
         newer: dict[str, HotTable] = {}
@@ -169,7 +174,7 @@ class Histories(Mapping[str, History]):
 
 
 def _names(tables: Mapping[str, HotTable], nameless: Iterable[ChangeFact]) -> NameIndex:
-    """A table that was dropped and made again: the name belongs to who got it last."""
+    """If a table was dropped and created again, the name belongs to the latest one."""
     got = [(at, name, uuid) for uuid, table in tables.items() for name, at in table.names]
     uuids = {name: uuid for _, name, uuid in sorted(got, key=lambda entry: entry[0])}
     return NameIndex(uuids, _damaged(states_once(nameless), uuids))

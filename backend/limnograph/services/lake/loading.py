@@ -1,7 +1,7 @@
-"""Read tables out of an engine for a span of time, straight into packed columns, with what must be carried in.
+"""Reads the tables of a span of time from an engine straight into packed columns, with the state at its beginning.
 
-Carry-in: for every table the newest entry of main's log before the span and the snapshots that main pointed at, so
-that the state is known at the span's first instant. No Python object is made per row.
+Carry-in: for every table the newest entry of main's log before the span and the snapshots that main pointed at, so that
+the state is known at the span's first instant. No Python object is created per row.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CHANGE_COLUMNS = (
 _STATES = tuple(kind for kind in CHANGE_KINDS if kind != "ref")
 _LOG_COLUMNS = ("table_uuid", "subject", "from_value", "to_value", "at", "observed_at", "run_id")
 _KEYS = frozenset(("snapshot_id", "committed_at", "sequence_number", "parent_id", "on_main"))
-"""The sort key of rows, and the columns that decide whether they are on main: of every row."""
+"""Read for every row: the sort key, and the columns that decide whether a row is on main."""
 
 
 class LoadedSpan(NamedTuple):
@@ -53,9 +53,11 @@ def load(
     columns: tuple[str, ...] = HOT_COLUMNS,
     end: Micros | None = None,
 ) -> LoadedSpan:
-    """Tables from `start` (epoch microseconds) on, until `end` if it is given, of all tables or some; read piece by
-    piece between the instants `cuts`, so that no more than a piece is in memory as it was read. `unordered`: a faster
-    read. Rows of the span have only those of the HOT_COLUMNS that are named and their keys. Raises SourceError.
+    """All tables or some, from `start` (epoch microseconds) until `end`, if set. Raises SourceError.
+
+    `cuts`: instants between the pieces that are read one by one, so that only one piece at a time is in memory unpacked
+    `unordered`: a faster read
+    `columns`: the HOT_COLUMNS that rows of the span have besides their keys
     """
     reading = _LoadProgress(engine, start, table_uuids, unordered or engine.select, columns)
     for first, last in zip([start, *cuts], [*cuts, end], strict=True):
@@ -66,7 +68,7 @@ def load(
 
 
 class _LoadProgress:
-    """What one load has found so far."""
+    """What one load has read so far."""
 
     def __init__(
         self,
@@ -114,7 +116,7 @@ class _LoadProgress:
             self._keep(msgspec.structs.replace(query, columns=CHANGE_COLUMNS), pl.lit(value=True))
 
     def older(self) -> None:
-        """States from before the span and in it; of the log before it the newest entry of every table and name."""
+        """States from before the span and in it; of the log before it, the newest entry of every table and name."""
         self._keep(MetaQuery(table="changes", columns=CHANGE_COLUMNS, table_uuids=self._uuids, kinds=_STATES), None)
         query = MetaQuery(
             table="changes", columns=_LOG_COLUMNS, table_uuids=self._uuids, kinds=("ref",), end=self._start
@@ -146,7 +148,7 @@ class _LoadProgress:
         return LoadedSpan(tables, nameless, self._passes)
 
     def _keep(self, query: MetaQuery, chosen: pl.Expr | None) -> None:
-        """Changes as facts, without main's moves."""
+        """Store changes as facts, without main's moves."""
         frame = self._engine.select(query)
         add_passes(self._passes, frame)
         if chosen is not None:
@@ -155,7 +157,7 @@ class _LoadProgress:
             self._changes[change.table_uuid].append(change)
 
     def _moves(self, frame: pl.DataFrame, *, front: bool = False) -> pl.DataFrame:
-        """Put main's moves of a frame into the logs; those moves."""
+        """Add main's moves in a frame to the logs, and return those moves."""
         moves = frame.filter(_MOVE).with_columns(pl.col("to_value").cast(pl.Int64).alias("to"))
         moves = moves.sort("table_uuid", "at", maintain_order=True)
         times, ids, first = moves["at"].to_numpy(), moves["to"].to_numpy(), 0
@@ -172,7 +174,7 @@ class _LoadProgress:
         return moves
 
     def _pointed_at(self) -> set[tuple[str, int]]:
-        """Snapshots that main pointed at from the span's start on and that have no row in it."""
+        """Snapshots that main pointed at since the start of the span and that have no row in it."""
         found: set[tuple[str, int]] = set()
         for uuid, log in self._logs.items():
             missing = np.setdiff1d(log.ids(), self._blocks[uuid].column("snapshot_id"))
@@ -180,11 +182,11 @@ class _LoadProgress:
         return found
 
     def _on_main_before(self, logged: set[str]) -> set[tuple[str, int]]:
-        """Newest row on main before the span of the tables whose log says nothing of that time."""
+        """The newest row on main before the span, for tables whose log does not cover that time."""
         columns = ("table_uuid", "snapshot_id", "committed_at", "on_main")
         uuids = self._uuids
         if any(change.kind == "first_seen" for group in self._changes.values() for change in group):
-            # Then every table has one: no row is appended before it. Only those without a log need their rows.
+            # Then every table has one: no row is appended before it. Only tables without a log need their rows.
             uuids = tuple(sorted({uuid for uuid in self._changes if uuid is not None} - logged))
             if not uuids:
                 return set()
@@ -219,7 +221,7 @@ def rows_by_id(engine: QueryEngine, table_uuid: str, snapshot_ids: tuple[int, ..
 
 
 def snapshot_facts(frame: pl.DataFrame) -> list[SnapshotFact]:
-    """Rows of a frame with some or all columns of `snapshots`."""
+    """Rows of a frame that has some or all columns of `snapshots`."""
     return msgspec.convert(_rows(frame), list[SnapshotFact])
 
 

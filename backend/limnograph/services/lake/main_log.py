@@ -1,4 +1,4 @@
-"""The log of main of one table in packed columns: when main moved and to which snapshot, in the order of its moves."""
+"""Main's log of one table in packed columns: when main moved and to which snapshot, in the order of the moves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limnograph.services.lake.packing import Block, pack
 from limnograph.services.lake.rows import pushed
 
 Move = tuple[Micros, int, int | None]
-"""`(at, snapshot id, snapshot id before)`."""
+"""`(at, snapshot id, previous snapshot id)`."""
 _NONE = np.empty(0, np.int64)
 
 
@@ -25,28 +25,28 @@ def is_move(change: ChangeFact) -> bool:
 
 
 def move_of(change: ChangeFact) -> Move:
-    """The entry that a change is."""
+    """The entry of main's log in a change."""
     return change.at, int(change.to_value or 0), int(change.from_value or 0) if _is_id(change.from_value) else None
 
 
 def main_log(changes: Iterable[ChangeFact]) -> list[tuple[Micros, int]]:
-    """`(at, snapshot id)` of the entries in the order of main's moves; those without a decimal id are left out."""
+    """`(at, snapshot id)` of the entries in the order of main's moves; entries without a decimal id are left out."""
     return [(at, to) for at, to, _ in ordered([move_of(change) for change in changes if is_move(change)], None)]
 
 
 class MainLog(NamedTuple):
-    """Blocks of three columns: at, snapshot id, id before (kept only for moves of one instant, to know their order)."""
+    """Blocks of three columns: at, snapshot id, previous id (kept only to order the moves of one instant)."""
 
     blocks: tuple[Block, ...] = ()
 
     @property
     def nbytes(self) -> int:
-        """Bytes held."""
+        """Bytes in memory."""
         return sum(block.nbytes for block in self.blocks)
 
     @property
     def height(self) -> int:
-        """How many moves."""
+        """The number of moves."""
         return sum(block.height for block in self.blocks)
 
     def times(self) -> Ints:
@@ -59,7 +59,7 @@ class MainLog(NamedTuple):
 
     @property
     def head(self) -> int | None:
-        """Snapshot that main points at now; None when the log is empty."""
+        """The snapshot that main points at now; None if the log is empty."""
         return int(self.blocks[-1].column(1)[-1]) if self.blocks else None
 
     def _column(self, index: int) -> Ints:
@@ -68,13 +68,13 @@ class MainLog(NamedTuple):
         return np.concatenate([block.column(index) for block in self.blocks]) if self.blocks else _NONE
 
     def moves(self) -> list[Move]:
-        """All moves; the snapshot before is that of the entry before where nothing else is known."""
+        """All moves; where the previous snapshot was not recorded, it is that of the previous entry."""
         times, ids, befores = self.times(), self.ids().tolist(), self._column(2).tolist()
         steps = zip(times.tolist(), ids, [NULL, *ids[:-1]], befores, strict=True) if ids else ()
         return [(at, to, came if came != NULL else before) for at, to, before, came in steps]
 
     def put(self, moves: Iterable[Move]) -> MainLog:
-        """With more moves; one that is known (same instant and snapshot) is left out. Appending is O(new)."""
+        """The log with more moves; known ones (same instant and snapshot) are left out. Appending is O(new)."""
         times, ids = self.times(), self.ids()
         known: set[tuple[int, int]] = set()
         last = int(times[-1]) if len(times) else None
@@ -94,7 +94,7 @@ class MainLog(NamedTuple):
         return MainLog((_pack(_sheet(ordered([*self.moves(), *fresh], None))),))
 
     def trimmed(self, floor: Micros) -> MainLog:
-        """Without moves before `floor`, but for the newest of them."""
+        """The log without moves before `floor`, except for the newest of them."""
         times = self.times()
         first = int(np.searchsorted(times, floor)) - 1
         if first <= 0:
@@ -104,7 +104,7 @@ class MainLog(NamedTuple):
 
 
 def ordered(moves: list[Move], previous_id: int | None) -> list[Move]:
-    """By time; moves of one instant in the order of their chain: each begins where the one before it ended."""
+    """Moves by time; those of one instant as a chain in which each begins where the previous one ended."""
     found: list[Move] = []
     by_time = sorted(moves, key=lambda move: move[0])
     for _, group in itertools.groupby(by_time, key=lambda move: move[0]):
@@ -114,9 +114,7 @@ def ordered(moves: list[Move], previous_id: int | None) -> list[Move]:
 
 
 def _chained(moves: list[Move], previous_id: int | None) -> list[Move]:
-    """Moves of one instant, from snapshot `previous_id` on where they continue it, else from one that no other leads
-    to.
-    """
+    """Moves of one instant, starting at snapshot `previous_id` if they continue it, else at one that none leads to."""
     left, chain = list(moves), []
     while left:
         reached = {to for _, to, _ in left}
@@ -140,7 +138,7 @@ def _pack(sheet: Sheet) -> Block:
 
 
 def log_of_sorted(times: Ints, ids: Ints) -> MainLog:
-    """A log out of columns whose instants rise strictly: no Python object per move."""
+    """A log from columns whose instants strictly increase; no Python object per move."""
     return MainLog((_pack(Sheet(np.stack([times, ids, np.full(len(times), NULL, np.int64)]), [])),))
 
 

@@ -1,4 +1,4 @@
-"""Which names a table has and had, out of its changes."""
+"""Which names a table has and had, derived from its changes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from limnograph.domain.ids import TableName
 
 
 def standing_names(changes: Iterable[ChangeFact]) -> dict[str, ChangeFact]:
-    """Newest `named` or `dropped` change of every name a table ever had, oldest first."""
+    """The newest `named` or `dropped` change of every name a table ever had, oldest first."""
     found: dict[str, ChangeFact] = {}
     for change in sorted(changes, key=lambda change: change.at):
         if change.kind in {"named", "dropped"}:

@@ -1,7 +1,7 @@
 """Integers in as few bytes as they need: a matrix of 64-bit numbers as one immutable buffer, read back by column.
 
-Per column a base and the distance of every number from it in 1, 2, 4 or 8 bytes; times in whole milliseconds are
-counted in those; a column of one value takes no room. The greatest distance of a width stands for "not known".
+A column is stored as a base and the distance of every number from it in 1, 2, 4 or 8 bytes. Times in whole milliseconds
+are stored as milliseconds; a column with one value takes no space. The greatest distance of a width means "unknown".
 """
 
 from __future__ import annotations
@@ -19,21 +19,23 @@ from limnograph.services.lake.columns import NULL, Ints
 
 _MILLIS = 1_000
 _SCALED = 5
-"""Code of a column whose distances are milliseconds in four bytes; the other codes are widths in bytes."""
+"""Code of a column whose distances are milliseconds in four bytes. The other codes are widths in bytes."""
 _TYPES: dict[int, Any] = {8: np.int64, 4: np.uint32, 2: np.uint16, 1: np.uint8}
 _GAP = {4: 2**32 - 1, 2: 2**16 - 1, 1: 2**8 - 1}
-"""What stands for "not known" in each width."""
+"""The distance that means "unknown" in each width."""
 _READ: dict[int, Callable[..., tuple[int]]] = {
     width: Struct(kind).unpack_from for width, kind in ((8, "=q"), (4, "=I"), (2, "=H"), (1, "=B"))
 }
 _LEAST, _MOST = np.int64(NULL), np.int64(2**63 - 1)
 _SEPARATOR = "\0"
 OVERHEAD = 600
-"""Bytes of a block beside its buffer: two array objects and the tuple, measured with sys.getsizeof."""
+"""Bytes of a block besides its buffer: two array objects and the tuple, measured with sys.getsizeof."""
 
 
 class Block(NamedTuple):
-    """`height` rows. `codes`: one byte a column. `words`: texts of the rows, joined; equal ones are one object."""
+    """`height` rows. `codes`: one byte per column. `words`: the texts of the rows, joined; equal texts share one
+    object.
+    """
 
     height: int
     codes: bytes
@@ -43,7 +45,7 @@ class Block(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, texts included when they are many."""
+        """Bytes in memory, including the texts if there are many."""
         return self.data.nbytes + self.bases.nbytes + OVERHEAD + (len(self.words) if len(self.words) > 200 else 0)
 
     def column(self, index: int) -> Ints:
@@ -57,7 +59,7 @@ class Block(NamedTuple):
         return _restored(stored, code, base)
 
     def numbers(self, at: slice | list[int] = slice(None)) -> Ints:
-        """All columns of all rows or some. One step a width, whatever the number of columns."""
+        """All columns of all rows or some. One step per width, whatever the number of columns."""
         count = self.height if isinstance(at, slice) else len(at)
         found = np.repeat(self.bases[:, None], count, axis=1)
         for width, columns, scale, first in _layout(self.codes):
@@ -77,7 +79,7 @@ class Block(NamedTuple):
         return found
 
     def cells(self, row: int, columns: tuple[int, ...]) -> list[int]:
-        """Numbers of some columns of one row: quicker than array steps where single rows of many blocks are shown."""
+        """Some columns of one row. Faster than array steps where single rows of many blocks are shown."""
         bytes_of, height = self.data.data, self.height
         found: list[int] = []
         for index, width, scale, first in _cells(self.codes, columns):
@@ -92,7 +94,7 @@ class Block(NamedTuple):
         return found
 
     def texts(self) -> list[str]:
-        """Words that the text columns are indexes of."""
+        """The words that the text columns index."""
         return self.words.split(_SEPARATOR)
 
 
@@ -114,7 +116,7 @@ _Group = tuple[int, NDArray[np.int64], Ints | None, int]
 
 @lru_cache(maxsize=16_384)
 def _layout(codes: bytes) -> tuple[_Group, ...]:
-    """Columns of each width: width, their indexes, their scales if any is scaled, bytes a row before them."""
+    """The columns of each width: width, their indexes, their scales if any is scaled, bytes per row before them."""
     found: list[_Group] = []
     first = 0
     for width in (8, 4, 2, 1):
@@ -128,7 +130,7 @@ def _layout(codes: bytes) -> tuple[_Group, ...]:
 
 @lru_cache(maxsize=65_536)
 def _offset(codes: bytes, index: int) -> int:
-    """Bytes a row before a column: wide columns stand first, so that all are aligned."""
+    """Bytes per row before a column. Wide columns come first, so that all are aligned."""
     for width, columns, _, first in _layout(codes):
         place = np.flatnonzero(columns == index)
         if len(place):
@@ -138,7 +140,7 @@ def _offset(codes: bytes, index: int) -> int:
 
 @lru_cache(maxsize=65_536)
 def _cells(codes: bytes, columns: tuple[int, ...]) -> tuple[tuple[int, int, int, int], ...]:
-    """Of some columns index, width (0: all rows have the base), scale and bytes a row before it."""
+    """For some columns: index, width (0: all rows have the base), scale and bytes per row before it."""
     found = []
     for index in columns:
         code = codes[index]
@@ -192,14 +194,14 @@ _layouts: dict[bytes, bytes] = {}
 
 
 def _same(codes: bytes) -> bytes:
-    """One object for equal layouts; there are few."""
+    """One shared object for equal layouts; there are few."""
     return _layouts.setdefault(codes, codes) if len(_layouts) < 65_536 else codes
 
 
 def _own_words(
     numbers: Ints, words: list[str], texts: tuple[int, ...], lowest: Ints, highest: Ints
 ) -> tuple[Ints, str]:
-    """Text columns as indexes of the words that these rows use; `lowest` and `highest` are made to fit."""
+    """Text columns as indexes of only the words that these rows use; `lowest` and `highest` are updated."""
     numbers, own = numbers.copy(), dict[int, int]()
     for row in texts:
         low, high = int(lowest[row]), int(highest[row])
@@ -210,7 +212,7 @@ def _own_words(
             numbers[row, numbers[row] != NULL] = code
             lowest[row] = highest[row] = code
             continue
-        # Codes are indexes, so counting them is less work than sorting them; what is not known is the last one.
+        # Codes are indexes, so counting them is less work than sorting them; the last one is "unknown".
         places = np.where(numbers[row] == NULL, high + 1, numbers[row]) - low
         codes = np.full(high + 2 - low, NULL, np.int64)
         used = np.flatnonzero(np.bincount(places)[: high + 1 - low])

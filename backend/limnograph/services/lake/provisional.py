@@ -1,4 +1,4 @@
-"""A durable row and what the watcher saw of the same commit, as one; and its newest rows, whole."""
+"""Merges a durable row with the watcher's row of the same commit, and caches the watcher's latest rows whole."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEPT = 1_000
 
 
 def completed(durable: SnapshotFact, provisional: SnapshotFact) -> SnapshotFact:
-    """The durable row; where it knows nothing, what the watcher knew."""
+    """The durable row, with the watcher's values where it has none."""
     missing = {
         name: value
         for name in durable.__struct_fields__
@@ -23,7 +23,7 @@ def completed(durable: SnapshotFact, provisional: SnapshotFact) -> SnapshotFact:
 
 
 class WholeRows:
-    """The latest rows of the watcher, with every column: the index keeps few. Guarded by the lock of the
+    """The latest rows of the watcher with every column; the index keeps only a few columns. Guarded by the lock of the
     HotStore for writing; reading is a single look-up.
     """
 
@@ -31,12 +31,12 @@ class WholeRows:
         self._rows: OrderedDict[tuple[str, int], SnapshotFact] = OrderedDict()
 
     def keep(self, facts: Iterable[SnapshotFact]) -> None:
-        """The oldest are evicted."""
+        """Add rows and evict the oldest."""
         for fact in facts:
             self._rows[fact.table_uuid, fact.snapshot_id] = fact
         while len(self._rows) > _KEPT:
             self._rows.popitem(last=False)
 
     def of(self, table_uuid: str, snapshot_id: int) -> SnapshotFact | None:
-        """None: not among them."""
+        """The row of a commit; None if it is not among the latest."""
         return self._rows.get((table_uuid, snapshot_id))

@@ -1,8 +1,8 @@
-"""Rows of one table in packed columns, in commit order, as an immutable value: a change makes a new one that shares
-all blocks it does not touch.
+"""Rows of one table in packed columns, in commit order, as an immutable value: a change builds a new one that shares
+all unchanged blocks.
 
-Cost: appending is O(new rows), small blocks being merged as in a binary counter (O(log) times a row); a row that
-comes late or changes costs the rows from it on; a column costs O(rows of the table).
+Cost: appending is O(new rows), as small blocks are merged as in a binary counter (O(log) times per row). A row that
+arrives late or changes costs the rows after it. Reading a column costs O(rows of the table).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from limnograph.services.lake.columns import AT, HOT_COLUMNS, ID, INDEX, NULL, S
 from limnograph.services.lake.packing import Block, pack
 
 MERGED = 1_024
-"""Most rows of a block that was made by merging."""
+"""The most rows of a merged block."""
 _NO_COLUMN = np.empty(0, np.int64)
 Packer = Callable[[Sheet], Block]
 
 
 def packed(sheet: Sheet) -> Block:
-    """A block of rows in order."""
+    """A block of sorted rows."""
     return pack(sheet.numbers, sheet.words, TEXT_ROWS, (AT,))
 
 
@@ -34,7 +34,7 @@ def opened(block: Block) -> Sheet:
 
 
 def pushed(blocks: tuple[Block, ...], sheet: Sheet, pack_sheet: Packer = packed) -> tuple[Block, ...]:
-    """Blocks with rows that stand after all others."""
+    """Blocks with more rows appended, which sort after all others."""
     sheets = [sheet]
     kept, size = list(blocks), sheet.height
     while kept and kept[-1].height <= 2 * size and kept[-1].height + size <= MERGED:
@@ -45,7 +45,7 @@ def pushed(blocks: tuple[Block, ...], sheet: Sheet, pack_sheet: Packer = packed)
 
 
 class Put(NamedTuple):
-    """What came of new rows. `changed`: rows are not what they were; `filled`: ids of which the older row knew more."""
+    """The result of adding rows. `changed`: rows differ from before; `filled`: ids whose older row had more values."""
 
     rows: PackedRows
     changed: bool
@@ -53,30 +53,30 @@ class Put(NamedTuple):
 
 
 class PackedRows(NamedTuple):
-    """Blocks in order. `before`: how many rows before the first one were dropped."""
+    """Blocks in order. `before`: the number of rows dropped before the first one."""
 
     blocks: tuple[Block, ...] = ()
     before: int = 0
 
     @property
     def height(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return sum(block.height for block in self.blocks)
 
     @property
     def nbytes(self) -> int:
-        """Bytes held."""
+        """Bytes in memory."""
         return sum(block.nbytes for block in self.blocks)
 
     def column(self, name: str) -> Ints:
-        """Numbers of a column, NULL where not known; floats as their bits, texts as codes good within a block only."""
+        """Numbers of a column; NULL where unknown. Floats are their bits; text codes are valid only within a block."""
         index = INDEX[name]
         if len(self.blocks) == 1:
             return self.blocks[0].column(index)
         return np.concatenate([block.column(index) for block in self.blocks]) if self.blocks else _NO_COLUMN
 
     def window(self, name: str, first: int, last: int) -> Ints:
-        """The numbers of a column in rows `[first, last)`: O(rows of the blocks that hold them)."""
+        """Numbers of a column in rows `[first, last)`. O(rows of the blocks that contain them)."""
         index, start, parts = INDEX[name], 0, []
         for block in self.blocks:
             end = start + block.height
@@ -86,7 +86,7 @@ class PackedRows(NamedTuple):
         return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else _NO_COLUMN
 
     def places_at(self, micros: Micros) -> list[int]:
-        """Places of the rows committed at an instant: looks at blocks from the newest one down to it."""
+        """Indexes of the rows committed at an instant. Reads blocks from the newest one back to it."""
         found: list[int] = []
         end = self.height
         for block in reversed(self.blocks):
@@ -98,7 +98,7 @@ class PackedRows(NamedTuple):
         return found
 
     def values(self, name: str) -> list[object]:
-        """A column as Python has it."""
+        """A column as Python values."""
         return [
             value
             for block in self.blocks
@@ -127,7 +127,7 @@ class PackedRows(NamedTuple):
         return hot_columns.joined(parts) if parts else Sheet(np.empty((len(HOT_COLUMNS), 0), np.int64), [])
 
     def chosen(self, places: Sequence[int]) -> Sheet:
-        """Rows at some places that rise."""
+        """Rows at some increasing indexes."""
         parts, start = [], 0
         for block in self.blocks:
             inside = [place - start for place in places if start <= place < start + block.height]
@@ -137,7 +137,7 @@ class PackedRows(NamedTuple):
         return hot_columns.joined(parts) if parts else self.sheet(0, 0)
 
     def holding(self, place: int) -> tuple[Block, int]:
-        """The block that has the row at a place, and where in it."""
+        """The block that contains a row, and the row's index in it."""
         for block in self.blocks:
             if place < block.height:
                 return block, place
@@ -147,9 +147,11 @@ class PackedRows(NamedTuple):
     def put(
         self, sheet: Sheet, *, wins: bool, filled: frozenset[int] = frozenset(), own: frozenset[int] = frozenset()
     ) -> Put:
-        """These rows and new ones, united by id. `wins`: a new row replaces the old one of its id, but for one of
-        `filled` its numbers remain where the new row has none. Else the old row remains and the new one fills its
-        unknown numbers; old rows of `own` are replaced.
+        """These rows united with new ones by id.
+
+        `wins`: a new row replaces the old one of its id, except that for ids in `filled` old values remain where the
+          new row has none; otherwise the old row remains and the new one fills its unknown values
+        `own`: ids whose old rows are replaced even without `wins`
         """
         sheet = hot_columns.in_order(_last_of_each(sheet))
         ids = self.column("snapshot_id")
@@ -174,7 +176,7 @@ class PackedRows(NamedTuple):
         return Put(self._with(hot_columns.in_order(changed), places[met][moved].tolist()), changed=True, filled=told)
 
     def _with(self, sheet: Sheet, gone: list[int]) -> PackedRows:
-        """Rows in order put in their places, and the rows at the places `gone` taken out."""
+        """These rows with sorted rows inserted and those at the indexes `gone` removed."""
         if not sheet.height:
             return self
         first = min([self._place(sheet), *gone])
@@ -195,7 +197,7 @@ class PackedRows(NamedTuple):
         return self._replace(blocks=tuple(kept))
 
     def _place(self, sheet: Sheet) -> int:
-        """Where the first of some rows in order belongs."""
+        """The index at which the first of some sorted rows belongs."""
         if not self.blocks:
             return 0
         keys = [(self.column(HOT_COLUMNS[i]), int(sheet.numbers[i, 0])) for i in (AT, SEQUENCE, ID)]
@@ -205,7 +207,7 @@ class PackedRows(NamedTuple):
         return first + sum(key < (sequence, snapshot_id) for key in same)
 
     def trimmed(self, floor: Micros, keep: frozenset[int]) -> PackedRows:
-        """Without rows committed before `floor` (microseconds), but for those with the ids `keep`."""
+        """Without rows committed before `floor` (microseconds), except for the ids in `keep`."""
         times = self.column("committed_at")
         known, end = (int(np.searchsorted(times, at)) for at in (NULL + 1, floor))
         ids = self.column("snapshot_id")[:end].tolist()
@@ -237,6 +239,6 @@ def places_of(ids: Ints, wanted: Ints) -> Ints:
 
 
 def _last_of_each(sheet: Sheet) -> Sheet:
-    """Of rows with one id the last."""
+    """The last of each group of rows with the same id."""
     last = {snapshot_id: place for place, snapshot_id in enumerate(sheet.numbers[ID].tolist())}
     return sheet if len(last) == sheet.height else sheet.take(sorted(last.values()))

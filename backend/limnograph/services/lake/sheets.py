@@ -1,4 +1,4 @@
-"""Frames of rows as sheets by table, and the names, latest rows and passes derived from them."""
+"""Splits frames of rows into sheets by table, and derives names, latest rows and passes from them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from limnograph.services.lake.table import LastSeen
 ROW_COLUMNS = ("table_uuid", *HOT_COLUMNS, "observed_at", "run_id")
 _NAMES = ("table_uuid", "snapshot_id", "catalog", "namespace", "table", "metadata_location")
 _AT_ONCE = 131_072
-"""Rows that are numbers of 64 bits at the same time: 45 MB."""
+"""Rows held as 64-bit numbers at the same time: 45 MB."""
 
 
 class NewestRows(NamedTuple):
-    """Ids of the rows of a table that were observed last and committed last, and until when it was observed."""
+    """Ids of a table's last observed and last committed rows, and when it was last observed."""
 
     ids: set[int]
     seen: LastSeen
 
 
 def newest_of(frame: pl.DataFrame) -> dict[str, NewestRows]:
-    """Of every table in a frame with the ROW_COLUMNS."""
+    """For every table in a frame that has the ROW_COLUMNS."""
     thin = frame.select("table_uuid", "snapshot_id", "observed_at", "committed_at")
     best = thin.group_by("table_uuid").agg(
         pl.col("observed_at").max(),
@@ -41,7 +41,7 @@ def newest_of(frame: pl.DataFrame) -> dict[str, NewestRows]:
 
 
 def names_by_id(engine: QueryEngine, wanted: set[tuple[str, int]]) -> dict[str, LastSeen]:
-    """What some rows say about their tables' names and metadata."""
+    """The table names and metadata locations in some rows."""
     found: dict[str, LastSeen] = defaultdict(LastSeen)
     if not wanted:
         return found
@@ -55,7 +55,7 @@ def names_by_id(engine: QueryEngine, wanted: set[tuple[str, int]]) -> dict[str, 
 
 
 def rows_wanted(engine: QueryEngine, wanted: set[tuple[str, int]]) -> pl.DataFrame:
-    """Those rows that exist, each once, with the ROW_COLUMNS."""
+    """Those of the rows that exist, each once, with the ROW_COLUMNS."""
     query = MetaQuery(table="snapshots", columns=ROW_COLUMNS, limit=0)
     frame = _by_id(engine, wanted, ROW_COLUMNS) if wanted else engine.select(query)
     chosen = [key in wanted for key in zip(frame["table_uuid"], frame["snapshot_id"], strict=True)]
@@ -75,7 +75,7 @@ def sheets_of(frame: pl.DataFrame) -> Iterator[tuple[str, Sheet]]:
     keys = ("table_uuid", "committed_at", "sequence_number", "snapshot_id")
     order: pl.Series | None = frame.select(pl.arg_sort_by(*keys, nulls_last=False)).to_series()
     if order is not None and (order.diff().drop_nulls() == 1).all():
-        order = None  # as compacted files have them: then nothing has to be moved
+        order = None  # already in this order, as in compacted files: nothing has to be moved
     groups = runs_of(frame["table_uuid"] if order is None else frame["table_uuid"].gather(order))
     first = 0
     while groups:
@@ -92,13 +92,13 @@ def sheets_of(frame: pl.DataFrame) -> Iterator[tuple[str, Sheet]]:
 
 
 def runs_of(uuids: pl.Series) -> list[tuple[str, int]]:
-    """Runs of equal values."""
+    """Runs of equal values, with their lengths."""
     runs = uuids.rle().struct.unnest()
     return list(zip(runs["value"].to_list(), runs["len"].to_list(), strict=True))
 
 
 def add_passes(passes: dict[str, Micros], frame: pl.DataFrame) -> None:
-    """Earliest observation of every pass that a frame has rows of; its later rows were read after that."""
+    """Add the earliest observation of every pass that has rows in a frame; its later rows were read after that."""
     seen = frame.select("run_id", "observed_at").filter(pl.col("observed_at").is_not_null())
     for name, at in seen.group_by("run_id").agg(pl.col("observed_at").min()).iter_rows():
         if name is not None:
@@ -108,7 +108,7 @@ def add_passes(passes: dict[str, Micros], frame: pl.DataFrame) -> None:
 
 
 def passes_of(*frames: pl.DataFrame) -> dict[str, Micros]:
-    """Earliest observation of each pass that some frames have rows of."""
+    """The earliest observation of each pass that has rows in some frames."""
     passes: dict[str, Micros] = {}
     for frame in frames:
         add_passes(passes, frame)

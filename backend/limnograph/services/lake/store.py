@@ -1,7 +1,7 @@
 """The hot index: the last 48 hours of every table in memory, refreshed off the event loop; older spans are read cold.
 
 One `Lake` at a time is current; readers take the reference and never see a half-built one. Facts of the watcher are
-provisional: they are replaced as soon as a durable row has their key, but for what only they know.
+provisional: a durable row with the same key replaces them, except for values that only the watcher knows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DAY = 24 * HOUR
 WINDOW = 48 * HOUR
 _SLIDE = HOUR
 STUCK = 60 * MICROS_PER_SECOND
-"""A longer read of the meta tables is reported: two seconds are usual, a whole window takes somewhat longer."""
+"""A longer read of the meta tables is reported. Two seconds are usual; a whole window takes somewhat longer."""
 _NOTHING = MetaHead(snapshots=None, changes=None)
 UNREAD = SourceUnavailable("meta", "the meta tables are being read for the first time; retry in a moment")
 """Until then facts are unknown, which is not the same as absent."""
@@ -45,7 +45,7 @@ _log = logging.getLogger("limnograph.hot")
 
 
 class LakeView(NamedTuple):
-    """A lake with the state of its source: `error` when the newest read failed, `partial` when older rows are out."""
+    """A lake with the state of its source. `error`: the newest read failed; `partial`: older rows are missing."""
 
     lake: Lake
     error: SourceError | None
@@ -55,13 +55,16 @@ class LakeView(NamedTuple):
 
 
 class HotStore:
-    """`refresh` and cold reads block: call them in a thread. `fresh` returns the rows appended since a head, so that a
-    new one costs O(new rows); without it, or if it cannot, the window is read again. `most_bytes`: beyond it old hours
-    of tables are evicted and read cold, by engine `cold` if there is another.
+    """Holds the current lake. `refresh` and cold reads block: call them in a thread.
+
+    `fresh`: reads the rows appended since a head, so that a refresh costs O(new rows); without it, or if it fails, the
+      window is read again
+    `most_bytes`: the budget; beyond it old hours of tables are evicted and read cold
+    `cold`: a separate engine for cold reads, if there is one
 
     Thread-safe: readers take `_reading`, an immutable value, without a lock. It is replaced under `_swapping`, which is
-    never held over I/O, together with its sources (`_whole`, `_passes`, `_floor`). `_refreshing` lets one
-    refresh run at a time, reads included; no request waits for it.
+    never held over I/O, together with its sources (`_whole`, `_passes`, `_floor`). `_refreshing` lets one refresh run
+    at a time, reads included; no request waits for it.
     """
 
     def __init__(
@@ -93,19 +96,19 @@ class HotStore:
 
     @property
     def reading(self) -> LakeView:
-        """The hot lake now; an error while a read of the meta tables hangs."""
+        """The current hot lake, with an error while a read of the meta tables hangs."""
         reading, began = self._reading, self._began
         if began is None or not self._stuck(began):
             return reading
         return reading._replace(error=_hangs(began))
 
     def resolved(self, name: TableName) -> TableName:
-        """The name that is known now and meant by one that may be spelled plainly."""
+        """The known name for a name that may be spelled in its plain form."""
         return self._reading.lake.resolved(name)
 
     @property
     def attempted(self) -> bool:
-        """Whether the first read ended, whatever came of it, or hangs: then nothing is gained by waiting for it."""
+        """Whether the first read ended, with any result, or hangs: waiting for it is then useless."""
         began = self._began
         return self._attempted or (began is not None and self._stuck(began))
 
@@ -114,7 +117,7 @@ class HotStore:
 
     @property
     def watermark(self) -> Micros | None:
-        """Metadata is known up to this instant (epoch microseconds); None while it is unknown."""
+        """Metadata is known up to this instant (epoch microseconds); None if unknown."""
         return self._watermarks.watermark(self._reading.lake)
 
     def known_until(self, name: TableName) -> Micros | None:
@@ -122,18 +125,22 @@ class HotStore:
         return self._watermarks.until(name, self._reading.lake)
 
     def probed(self, at: Micros, read: Collection[str], failed: Collection[str]) -> None:
-        """A round of the watcher ended: tables of the catalogs `read` are known up to `at`, but for `failed` ones."""
+        """A round of the watcher ended: tables of the catalogs in `read` are known up to `at`, except for those in
+        `failed`.
+        """
         self._watermarks.probed(at, read, failed)
 
     def catalogs(self, configured: Collection[str]) -> dict[str, tuple[Micros | None, bool]]:
-        """Of each catalog: when it last answered the watcher (None: never), and whether it did in the newest round.
-        Empty before the first round, and where nothing is watched.
+        """When each catalog last responded to the watcher (None: never), and whether it did in the newest round. Empty
+        before the first round and without a watcher.
         """
         never = dict.fromkeys(configured, (None, False))
         return {**never, **self._watermarks.answered()} if self._watermarks.watched else {}
 
     def refresh(self) -> bool:
-        """Load new rows of the meta tables; once an hour evict rows outside of the window. True: it changed."""
+        """Load new rows of the meta tables; once an hour evict rows outside the window. Returns whether the lake
+        changed.
+        """
         with self._refreshing:
             now = self._began = self._clock.now()
             try:
@@ -142,7 +149,7 @@ class HotStore:
                 _log.warning("meta tables: %s", error)
                 self._report(error, self._reading.read_at)
                 return False
-            except Exception as error:  # noqa: BLE001  # whatever it was, the pages say that the numbers are old
+            except Exception as error:  # noqa: BLE001  # for any error the pages report that the numbers are old
                 _log.exception("meta tables: reading failed")
                 failed = SourceUnavailable("meta", f"reading failed ({type(error).__name__}); the log has the trace")
                 self._report(failed, self._reading.read_at)
@@ -151,7 +158,7 @@ class HotStore:
                 self._began, self._attempted = None, True
 
     def _report(self, error: SourceError | None, read_at: Micros | None) -> None:
-        """Replace the state of the source. The lake stays the one that is current now, not when the read began."""
+        """Replace the state of the source. The lake remains the current one, not the one from when the read began."""
         with self._swapping:
             self._reading = self._reading._replace(error=error, read_at=read_at)
 
@@ -178,19 +185,19 @@ class HotStore:
         return True
 
     def _what_is_new(self, old: MetaHead, head: MetaHead, floor: Micros) -> LoadedSpan | ArrivedRows | None:
-        """Rows since the old head; the whole window if that is unknown."""
+        """Rows since the old head; the whole window if they cannot be determined."""
         if head.snapshots is None and head.changes is None:
             return None
         if self._fresh is not None and old.snapshots is not None and old.changes is not None and self._floor:
             new = arrived(self._fresh, self._engine, old, self._floor, self._reading.lake)
             if new is not None:
                 return new
-        # Whole days from the floor on: cuts at midnight would make a third piece, and a third more blocks to pack.
+        # Whole days since the floor: cuts at midnight would make a third piece, and a third more blocks to pack.
         cuts = beginnings(floor + DAY, self._clock.now(), DAY)
         return load(self._engine, floor, cuts=cuts, unordered=self._fresh.unordered if self._fresh else None)
 
     def apply(self, facts: Facts) -> None:
-        """Lay facts of the watcher over the durable ones. O(new facts)."""
+        """Merge the watcher's facts into the durable ones. O(new facts)."""
         if not facts.snapshots and not facts.changes:
             return
         with self._swapping:
@@ -199,16 +206,16 @@ class HotStore:
             self._reading = self._reading._replace(lake=self._ready(watched))
 
     def provisional_row(self, table_uuid: str, snapshot_id: int) -> SnapshotFact | None:
-        """The watcher's complete row of a commit, of its latest ones."""
+        """The watcher's complete row of a commit, if it is among the latest."""
         return self._whole.of(table_uuid, snapshot_id)
 
     def asked(self, table_uuid: str) -> None:
-        """A table is viewed: its hours are evicted last."""
+        """Record that a table was viewed: its hours are evicted last."""
         self._asked[table_uuid] = self._clock.now()
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the tables hold."""
+        """Bytes of the tables in memory."""
         return self._reading.lake.size[0]
 
     @property
@@ -217,14 +224,14 @@ class HotStore:
         return self._reading.lake.size[1]
 
     def _ready(self, lake: Lake) -> Lake:
-        """A lake within the budget, of which the listeners know."""
+        """A lake within the budget, after the listeners were notified."""
         if self._most_bytes is not None:
             tables, edges = eviction.shorten_tables(lake, self._most_bytes, self._asked, self._clock.now())
             lake = lake.changed(tables, edges=edges) if tables else lake
         for listener in self.listeners:
             try:
                 listener(lake)
-            except Exception:  # noqa: BLE001 - the lake is shown whatever becomes of what is derived from it
+            except Exception:  # noqa: BLE001 - the lake is published even if a listener fails
                 _log.exception("derived state was not updated")
         return lake
 
@@ -236,7 +243,9 @@ class HotStore:
         *,
         end: Micros | None = None,
     ) -> LakeView:
-        """As `since`, off the event loop and in time: what hangs is an error of the reading, and stops upstream."""
+        """As `since`, off the event loop and with a deadline: a hanging read becomes the view's error and is cancelled
+        upstream.
+        """
         try:
             return await self.reads.ask(self.since, start, table_uuids, columns, end=end)
         except SourceError as error:
@@ -250,8 +259,8 @@ class HotStore:
         *,
         end: Micros | None = None,
     ) -> LakeView:
-        """A lake that reaches back to `start`: the hot one if it does, else cold rows and hot ones united by key. Of
-        cold ones only `columns` are known, and none after the hour of `end` where memory begins later than that.
+        """A lake that reaches back to `start`: the hot one if it does, else cold and hot rows united by key. Cold rows
+        have only `columns`, and none after the hour of `end` if memory begins later than that.
         """
         hot = self._reading
         if (hot.head.snapshots is None and hot.head.changes is None) or all_reach(hot.lake, start, table_uuids):
@@ -265,6 +274,6 @@ class HotStore:
 
 @lru_cache(maxsize=8)
 def _hangs(began: Micros) -> SourceTimeout:
-    """One error for each read that hangs: pages that were made meanwhile hold for as long as it is the same one."""
+    """One error object per hanging read: pages built meanwhile stay valid while it is the same object."""
     since = dt.datetime.fromtimestamp(began // MICROS_PER_SECOND, dt.UTC).isoformat()
     return SourceTimeout("meta", f"the read that started at {since} has not finished")

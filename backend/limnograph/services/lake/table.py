@@ -1,5 +1,5 @@
-"""One table in the hot index, as an immutable value: packed rows, main's log, its other changes, names, what is
-provisional. A new fact makes a new value that shares what it does not touch.
+"""One table in the hot index as an immutable value: packed rows, main's log, other changes, names and provisional ids.
+A new fact builds a new value that shares all unchanged parts.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from limnograph.services.lake.rows import PackedRows
 _versions = itertools.count(1)
 _STATES = {"schema", "spec", "sort_order", "property", "ref", "unreadable"}
 CHANGE_BYTES = 600
-"""About what a change takes beside its detail: a struct of 15 fields and its own texts."""
+"""Approximate bytes of a change besides its detail: a struct of 15 fields and its own texts."""
 
 
 class LastSeen(NamedTuple):
-    """Name and metadata location of the table from the latest rows; instants microseconds."""
+    """Name and metadata location of the table from the latest rows; instants in microseconds."""
 
     observed_at: Micros | None = None
     name: TableName | None = None
@@ -40,10 +40,18 @@ class LastSeen(NamedTuple):
 
 
 class HotTable(NamedTuple):
-    """`version` differs between any two values. `provisional`: ids that only the watcher has seen; `completed`: ids
-    whose durable row knew less than the watcher. `names`: names the table got, and when. `changes` by time. `last_at`
-    and `most_added`: newest commit, and most data files that one commit in memory added; `schema_at`: when schema or
-    spec changed last; `unreadable`: its metadata cannot be read now.
+    """One table; instants in microseconds.
+
+    `version`: differs between any two values
+    `rows`, `log`, `changes`: its snapshots, main's moves, and its other changes by time
+    `provisional`: ids that only the watcher has seen
+    `completed`: ids whose durable row has fewer values than the watcher's
+    `names`: every name the table was given, and when
+    `last_at`: its newest commit
+    `most_added`: the most data files added by one commit in memory
+    `schema_at`: when its schema or spec last changed
+    `unreadable`: its metadata cannot be read now
+    `change_bytes`: approximate bytes of `changes`
     """
 
     uuid: str
@@ -65,11 +73,11 @@ class HotTable(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by rows, log and changes."""
+        """Bytes of rows, log and changes."""
         return self.rows.nbytes + self.log.nbytes + self.change_bytes
 
     def with_durable(self, sheet: Sheet | None, seen: LastSeen) -> HotTable:
-        """With rows of the meta tables: they replace, but never erase what the watcher knew."""
+        """With rows of the meta tables: they replace the watcher's, but erase no values that only the watcher has."""
         if sheet is None:
             return self
         ids = frozenset(sheet.numbers[0].tolist())
@@ -80,7 +88,7 @@ class HotTable(NamedTuple):
         return self._renewed(rows=put.rows, provisional=provisional, completed=completed, seen=self.seen.and_also(seen))
 
     def with_provisional(self, facts: Sequence[SnapshotFact]) -> HotTable:
-        """With rows of the watcher: they fill what durable rows do not know."""
+        """With rows of the watcher: they fill the unknown values of durable rows."""
         if not facts:
             return self
         known = frozenset(self.rows.column("snapshot_id").tolist())
@@ -94,7 +102,7 @@ class HotTable(NamedTuple):
         )
 
     def with_changes(self, changes: Sequence[ChangeFact]) -> HotTable:
-        """With more of what is no snapshot."""
+        """With more changes and moves."""
         moves: list[Move] = []
         others = []
         for change in changes:
@@ -114,11 +122,11 @@ class HotTable(NamedTuple):
         return self if log is self.log else self._renewed(log=log)
 
     def moves(self) -> list[Move]:
-        """All moves of main that are known."""
+        """All known moves of main."""
         return self.log.moves()
 
     def with_watched(self, old: HotTable) -> HotTable:
-        """With the rows that only the watcher has seen, or knew more of, as an older self has them."""
+        """With an older value's rows that only the watcher has seen, or of which it knew more."""
         watched = old.provisional | old.completed
         ids = old.rows.column("snapshot_id").tolist() if watched else []
         places = [place for place, snapshot_id in enumerate(ids) if snapshot_id in watched]
@@ -134,7 +142,7 @@ class HotTable(NamedTuple):
         )
 
     def trimmed(self, floor: Micros) -> HotTable:
-        """Without rows before `floor`, but for those that main pointed at from `floor` on. O(rows) when any leaves."""
+        """Without rows before `floor`, except for those that main pointed at since. O(rows) if any row leaves."""
         log = self.log.trimmed(floor)
         keep = frozenset(log.ids().tolist())
         if not keep or log.times()[0] >= floor:
@@ -181,14 +189,14 @@ class HotTable(NamedTuple):
 
 
 def table_of(uuid: str, rows: PackedRows, log: MainLog, changes: Iterable[ChangeFact], seen: LastSeen) -> HotTable:
-    """A table out of durable facts."""
+    """A table built from durable facts."""
     others = states_once({_identity(c): c for c in changes}.values())
     return HotTable(uuid)._renewed(rows=rows, log=log, changes=others, seen=seen.and_also(_named_by(others)))  # noqa: SLF001
 
 
 def states_once(changes: Iterable[ChangeFact]) -> tuple[ChangeFact, ...]:
-    """In time order, without rows that repeat the current state: watcher and pipeline date the same state by when each
-    of them saw it.
+    """Changes in time order, without rows that repeat the current state: watcher and pipeline each date the same state
+    by when they saw it.
     """
     kept: list[ChangeFact] = []
     standing: dict[tuple[object, ...], str | None] = {}
@@ -204,7 +212,7 @@ def states_once(changes: Iterable[ChangeFact]) -> tuple[ChangeFact, ...]:
 
 
 def _schema_at(changes: Iterable[ChangeFact]) -> Micros:
-    """When schema or spec changed last; NULL when they never did."""
+    """When schema or spec last changed; NULL if never."""
     return max((c.at for c in changes if c.kind in {"schema", "spec"} and c.from_value), default=Micros(NULL))
 
 
@@ -219,7 +227,7 @@ def name_of(fact: SnapshotFact | ChangeFact) -> TableName | None:
 
 
 def seen_of(facts: Iterable[SnapshotFact]) -> LastSeen:
-    """What the newest of some rows say."""
+    """The name and location in the newest of some rows."""
     seen = LastSeen()
     for fact in facts:
         located = LastSeen().located_at if fact.committed_at is None else fact.committed_at
@@ -229,7 +237,7 @@ def seen_of(facts: Iterable[SnapshotFact]) -> LastSeen:
 
 
 def _named_by(changes: Iterable[ChangeFact]) -> LastSeen:
-    """Name from changes: of a table that never had a row."""
+    """The name in changes, for a table that never had a row."""
     seen = LastSeen()
     for change in changes:
         if name := name_of(change):

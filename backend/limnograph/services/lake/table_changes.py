@@ -16,20 +16,20 @@ from limnograph.services.lake.main_log import is_move
 
 
 class ChangeLog(NamedTuple):
-    """In time order, each state once. `failed`: the meta tables could not be read, memory alone speaks."""
+    """Changes in time order, each state once. `failed`: the meta tables could not be read, so only memory was used."""
 
     changes: list[ChangeFact]
     failed: bool
 
     @property
     def notes(self) -> list[Note]:
-        """What is missing then."""
+        """Notes on what is missing after a failed read."""
         said = "The meta tables could not be read: only changes in memory are shown; older ones may be missing."
         return [Note(code="meta_unread", sentence=said)] if self.failed else []
 
 
 def told(engine: QueryEngine, history: History, kinds: tuple[str, ...]) -> ChangeLog:
-    """Changes of these kinds. Blocks. Raises LimnographError when neither the meta tables nor memory has any."""
+    """Changes of these kinds. Blocks. Raises LimnographError if neither the meta tables nor memory has any."""
     known = [change for change in history.changes if change.kind in kinds]
     if "ref" in kinds:
         known += [_move(history, *move) for move in history.table.moves()]
@@ -46,7 +46,7 @@ def told(engine: QueryEngine, history: History, kinds: tuple[str, ...]) -> Chang
 
 
 def _once(changes: list[ChangeFact]) -> list[ChangeFact]:
-    """Without rows that repeat the current state: watcher and pipeline date one by when each of them saw it."""
+    """Without rows that repeat the current state: watcher and pipeline each date the same state by when they saw it."""
     kept: list[ChangeFact] = []
     standing: dict[tuple[str, str | None], str | None] = {}
     for change in changes:
@@ -72,5 +72,5 @@ def _move(history: History, at: Micros, to: int, before: int | None) -> ChangeFa
 
 
 def _identity(change: ChangeFact) -> tuple[object, ...]:
-    """Names are left out: a table that was renamed has one history of its structure."""
+    """Names are left out: a renamed table has one history of its structure."""
     return change.kind, change.subject, change.to_value, change.at

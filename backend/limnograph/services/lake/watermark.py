@@ -1,4 +1,4 @@
-"""Up to which instant metadata is known: of the whole lake, and of a table whose catalog or metadata cannot be read."""
+"""Up to which instant metadata is known: for the lake, and for a table whose catalog or metadata cannot be read."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _PASSES_KEPT = 64
 
 
 class NewestPasses:
-    """The newest passes of the pipeline, and when each looked at the lake. Guarded by the lock of the HotStore."""
+    """The newest passes of the pipeline, and when each read the lake. Guarded by the lock of the HotStore."""
 
     def __init__(self) -> None:
         self._passes: dict[str, Micros] = {}
 
     def remember(self, passes: Mapping[str, Micros]) -> None:
-        """Passes by id; the earliest observation of each counts."""
+        """Add passes by id; the earliest observation of each counts."""
         for run, at in passes.items():
             self._passes[run] = min(at, self._passes.get(run, at))
         newest = sorted(self._passes.items(), key=lambda entry: entry[1])[-_PASSES_KEPT:]
@@ -27,13 +27,16 @@ class NewestPasses:
 
     @property
     def observed_at(self) -> Micros | None:
-        """When the newest pass looked at the lake: its earliest observation. Its later rows were read after that."""
+        """When the newest pass read the lake: its earliest observation. Its later rows were read after that."""
         return max(self._passes.values(), default=None)
 
 
 class _Rounds(NamedTuple):
-    """`probed`: newest probe of each catalog; `behind`: tables that could not be read, and until when each is known;
-    `read`: catalogs of the newest round, None before the first.
+    """The rounds of the watcher so far; instants in microseconds.
+
+    `probed`: newest probe of each catalog
+    `behind`: tables that could not be read, and until when each is known
+    `read`: catalogs of the newest round; None before the first
     """
 
     probed: Mapping[str, Micros] = {}
@@ -42,7 +45,7 @@ class _Rounds(NamedTuple):
 
 
 class Watermarks:
-    """Up to when tables are known, from the rounds of the watcher. Thread-safe: one thread writes, and replaces the
+    """Up to when tables are known, from the rounds of the watcher. Thread-safe: one thread writes and replaces the
     whole immutable value; a reader takes it once.
     """
 
@@ -50,14 +53,14 @@ class Watermarks:
         self._rounds = _Rounds()
 
     def probed(self, at: Micros, read: Collection[str], failed: Collection[str]) -> None:
-        """A round ended: tables of the catalogs `read` are known up to `at`, but for `failed` ones."""
+        """A round ended: tables of the catalogs in `read` are known up to `at`, except for those in `failed`."""
         probed, before, _ = self._rounds
         still = {name: known for name, known in before.items() if _catalog(name) not in read}
         behind = {name: before.get(name, probed.get(_catalog(name))) for name in failed}
         self._rounds = _Rounds({**probed, **dict.fromkeys(read, at)}, {**still, **behind}, frozenset(read))
 
     def answered(self) -> dict[str, tuple[Micros, bool]]:
-        """Of each catalog that was ever read: when last (epoch microseconds), and whether in the newest round."""
+        """For each catalog that was ever read: when last (epoch microseconds), and whether in the newest round."""
         rounds = self._rounds
         read = rounds.read or frozenset()
         return {catalog: (at, catalog in read) for catalog, at in rounds.probed.items()}
@@ -68,15 +71,15 @@ class Watermarks:
         return self._rounds.read is not None
 
     def watermark(self, lake: Lake) -> Micros | None:
-        """Of the lake (epoch microseconds): newest probe that read a catalog, or the time at which the newest pass
-        looked at it; None when neither has happened.
+        """For the lake (epoch microseconds): the newest probe that read a catalog, or the time at which the newest pass
+        read the lake; None if neither has happened.
         """
         return _newest(*self._rounds.probed.values(), lake.observed_at)
 
     def until(self, name: TableName, lake: Lake) -> Micros | None:
-        """Of one table: older than that of the lake while its catalog or its metadata cannot be read.
+        """For one table: older than the lake's while its catalog or its metadata cannot be read.
 
-        Then a pass that read other tables says nothing about this one; what counts are the table's own rows.
+        A pass that read other tables says nothing about this one, so the table's own rows count.
         """
         text, rounds = str(name), self._rounds
         probed = rounds.behind[text] if text in rounds.behind else rounds.probed.get(name.catalog)

@@ -1,1 +1,1 @@
-"""The pipeline: one pass from catalog pointers to appended meta rows, repairs, the inbox drain."""
+"""The pipeline: one pass from catalog pointers to appended meta rows, repairs, and the inbox drain."""

@@ -1,5 +1,5 @@
-"""Appends and repairs of the meta tables that survive rivals and lost replies. Does not decide what is written. After a
-lost compare-and-set it re-reads, drops rows that exist by now, and writes the rest.
+"""Appends and repairs of the meta tables that survive concurrent writers and lost replies. Does not decide what is
+written. After a lost compare-and-set it re-reads, drops rows that exist by now, and writes the rest.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from limnograph.ports.meta_store import Candidates, MetaStore, keys_of
 from limnograph.services.pipeline.ledger import Ledger, ledger_at
 
 ATTEMPTS = 20
-"""Compare-and-set attempts before a pass gives up; the next pass finds the same rows new again."""
+"""Compare-and-set attempts before a pass gives up; the next pass finds the same rows to be new again."""
 
 
 class MetaAppender:
-    """One writer over one store. All methods raise SourceUnavailable when every attempt lost."""
+    """One writer of one store. Every method raises SourceUnavailable if all its attempts lost."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class MetaAppender:
         self._last: Exception | None = None
 
     def snapshots(self, rows: pa.Table, head: int | None, wanted: Sequence[Candidates], run_id: str) -> int:
-        """Rows appended. After a conflict or a lost reply the rows that are there by now are dropped."""
+        """Append rows and return their number. After a conflict or a lost reply rows that exist by now are dropped."""
         for attempt in range(ATTEMPTS):
             if rows.num_rows == 0:
                 return 0
@@ -52,7 +52,7 @@ class MetaAppender:
         raise self._gave_up("appends to snapshots")
 
     def events(self, table: MetaTable, rows: pa.Table, run_id: str) -> int:
-        """Rows appended, of those whose keys are not there. The caller gives each key once."""
+        """Append the rows whose keys do not exist and return their number. The caller passes each key once."""
         for attempt in range(ATTEMPTS):
             head = self._store.head(table)
             keys = keys_of(table, rows)
@@ -69,7 +69,7 @@ class MetaAppender:
         raise self._gave_up(f"appends to {table.name}")
 
     def changes(self, rows: list[ChangeFact], head: int | None, run_id: str, now: Micros) -> None:
-        """After a conflict or a lost reply rows that now say nothing new are dropped."""
+        """Append rows. After a conflict or a lost reply the rows that are redundant by now are dropped."""
         for attempt in range(ATTEMPTS):
             if not rows:
                 return
@@ -88,7 +88,7 @@ class MetaAppender:
         raise self._gave_up("appends to changes")
 
     def repair(self, rows: pa.Table) -> None:
-        """Replace rows by key; a repair that is done twice changes nothing, so a lost reply is simply repeated."""
+        """Replace rows by key. A repeated repair changes nothing, so a lost reply is simply retried."""
         for attempt in range(ATTEMPTS):
             if rows.num_rows == 0:
                 return
@@ -105,7 +105,7 @@ class MetaAppender:
         return SourceUnavailable("meta store", f"{ATTEMPTS} {what} failed; last error: {detail}")
 
     def _wait(self, attempt: int, error: Exception) -> None:
-        if attempt == 0 or str(error) != str(self._last):  # the same failure again is no news
+        if attempt == 0 or str(error) != str(self._last):  # log a repeated failure once
             self._progress(f"write conflict ({error}); retrying on the current state")
         self._last = error
         time.sleep(random.uniform(0.05, 0.3) * min(attempt + 1, 5))  # noqa: S311 - jitter, not a secret

@@ -10,11 +10,11 @@ from limnograph.domain.time import MICROS_PER_SECOND, Micros
 
 FIRST_SECONDS = 30
 CAP_SECONDS = 900
-"""A table is retried after half a minute, then a minute, ... and at least every quarter of an hour."""
+"""A table is retried after half a minute, then a minute, and so on, but at least every quarter of an hour."""
 
 
 class Failure(NamedTuple):
-    """`again_at`: microseconds; `reason`: the newest one."""
+    """`again_at`: microseconds; `reason`: of the newest failure."""
 
     times: int
     again_at: Micros
@@ -22,7 +22,7 @@ class Failure(NamedTuple):
 
 
 class BackOff:
-    """Failures of tables in a row. 0 as `cap_s`: every pass tries every table."""
+    """Consecutive failures of tables. With 0 as `cap_s` every pass tries every table."""
 
     def __init__(self, first_s: int = FIRST_SECONDS, cap_s: int = CAP_SECONDS) -> None:
         self._first, self._cap = first_s, cap_s
@@ -30,24 +30,24 @@ class BackOff:
 
     @property
     def failing(self) -> frozenset[TableName]:
-        """Tables whose last try failed."""
+        """Tables whose last attempt failed."""
         return frozenset(self._failures)
 
     def waiting(self, now: Micros) -> dict[TableName, Failure]:
-        """Tables whose turn has not come."""
+        """Tables whose retry is not due yet."""
         return {name: failure for name, failure in self._failures.items() if failure.again_at > now}
 
     def settle(self, tried: Iterable[TableName], failed: dict[TableName, str], now: Micros) -> None:
-        """What became of the tables that were tried."""
+        """Record the results of the tables that were tried."""
         for name in tried:
             if name not in failed:
                 self._failures.pop(name, None)
         for name, reason in failed.items():
             times = self._failures[name].times + 1 if name in self._failures else 1
-            # Doubling stops long before the number would be large: the cap is reached within a few tries.
+            # Doubling stops long before the number becomes large: the cap is reached after a few attempts.
             delay = min(self._cap, self._first * 2 ** min(times - 1, 20))
             self._failures[name] = Failure(times, now + delay * MICROS_PER_SECOND, reason)
 
     def forget(self, listed: Collection[TableName]) -> None:
-        """Drop tables that are listed no more."""
+        """Drop tables that are no longer listed."""
         self._failures = {name: failure for name, failure in self._failures.items() if name in listed}

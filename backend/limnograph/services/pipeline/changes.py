@@ -1,7 +1,9 @@
-"""What one table's metadata adds to `changes`: schemas, specs, properties, refs, expiry, upgrades, every move of main.
+"""The rows that one table's metadata adds to `changes`: schemas, specs, properties, refs, expiry, upgrades, main's
+moves.
 
-A state is written only when it differs from its newest row and its metadata is not older than that row. Older metadata
-files of the table's own log, where they still exist, say when a state changed; snapshots say when a schema was in use.
+A state is written only if it differs from its newest row and its metadata is not older than that row. Older metadata
+files in the table's own log, where they still exist, show when a state changed; snapshots show when a schema was in
+use.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from limnograph.services.lake.expired import state_of
 from limnograph.services.pipeline.ledger import Ledger
 
 PROPERTIES = ("write.", "commit.", "history.", "delta.", "hoodie.")
-"""Prefixes of the properties that decide how a table's files come to be."""
+"""Prefixes of the properties that decide how a table's files are written."""
 UPGRADED, FORMAT_VERSION = "upgraded", "format-version"
 OLDER_FILES = 50
 """At most this many older metadata files of a table are read in one pass, the newest ones."""
@@ -31,7 +33,7 @@ Values = dict[tuple[str, str | None], tuple[str, str | None]]
 
 
 class ObservedTable(NamedTuple):
-    """One readable table: the series it belongs to, name, newest metadata, and older files with their instants."""
+    """One readable table: its series, name, newest metadata, and older files with their instants."""
 
     uuid: str
     name: TableName
@@ -40,8 +42,8 @@ class ObservedTable(NamedTuple):
 
 
 class _Version(NamedTuple):
-    """States at an instant (microseconds). `whole`: the metadata file, where one was read; a subject that is missing
-    there was removed.
+    """States at an instant (microseconds). `whole`: the metadata file, if one was read; a subject that it lacks was
+    removed.
     """
 
     at: Micros
@@ -63,8 +65,8 @@ def older_files(
 def _readable(
     entries: list[LogEntry], catalog: str, metadata: TableMetadata, tables: Tables
 ) -> Iterator[tuple[Micros, TableMetadata]]:
-    """A file that was deleted (as table properties may request) or is damaged is skipped: the change is dated by the
-    remaining files. One that ends its reader ends this: a table has one deadline, not one for each of its files.
+    """A file that is damaged or was deleted (as table properties may request) is skipped: the remaining files date the
+    change. A file that ends its reader ends the iteration: the deadline is per table, not per file.
     """
     for entry in entries:
         try:
@@ -95,7 +97,7 @@ def _main_rows(table: ObservedTable, ledger: Ledger) -> Iterator[ChangeFact]:
 
 
 def _main_log(metadata: TableMetadata) -> list[tuple[Micros, int]]:
-    """`(instant, snapshot id)`; the head is added where the log does not end with it."""
+    """`(instant, snapshot id)`; the head is added if the log does not end with it."""
     log = [(to_micros(entry.timestamp_ms), entry.value) for entry in metadata.snapshot_log]
     head = metadata.head_id
     if head is not None and (not log or log[-1][1] != head):
@@ -136,8 +138,8 @@ def _state_rows(table: ObservedTable, ledger: Ledger, now: Micros) -> Iterator[C
 
 
 class _Upgrades:
-    """Rows `upgraded`: the format version increased, or the table was assigned a uuid. States like the others, so that
-    they are dated and recorded once; the state at first sight is not an upgrade.
+    """Rows `upgraded`: the format version increased, or the table was assigned a uuid. They are states like the others,
+    so that they are dated and recorded once; the first observed state is not an upgrade.
     """
 
     def __init__(self, table: ObservedTable, ledger: Ledger) -> None:
@@ -145,13 +147,13 @@ class _Upgrades:
         self._nameless = table.uuid.startswith(LOCATION_UUID)
 
     def of_version(self, row: ChangeFact) -> Iterator[ChangeFact]:
-        """Beside a row of property `format-version`."""
+        """Upgrades that belong to a row of property `format-version`."""
         old, new = row.from_value or "", row.to_value or ""
         if row.subject == FORMAT_VERSION and old.isdecimal() and new.isdecimal() and int(old) < int(new):
             yield from self._told(msgspec.structs.replace(row, kind=UPGRADED))
 
     def of_uuid(self, version: _Version, before: Micros | None) -> Iterator[ChangeFact]:
-        """A uuid where there was none: in an older file, or when the series began."""
+        """A uuid that was assigned after an older file, or after the series began without one."""
         if version.whole is None:
             return
         if version.whole.uuid is None:
@@ -242,7 +244,7 @@ def _row(
 
 
 def _ref_detail(ref: SnapshotRef | None) -> str:
-    """`retention` is there also when it says nothing: rows of before it was read have none."""
+    """`retention` is written even if empty: rows from before it was read have none."""
     return _json({"type": ref.type if ref else "branch", "retention": ref.retention if ref else {}})
 
 

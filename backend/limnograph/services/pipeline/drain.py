@@ -1,8 +1,8 @@
-"""Drain of the inbox: what the server accepted becomes rows of the meta tables, each key once, whoever else drains.
+"""Drain of the inbox: moves what the server accepted to the meta tables, each key once, even with concurrent drains.
 
-What is new is the difference by key against the table's head; the append is a compare-and-set on that head. Only then
-are the items marked, and an hour later deleted. A death between any two of these steps, a lost reply or a rival is
-undone by taking the difference again.
+New rows are the difference by key against the table's head; the append is a compare-and-set on that head. Only then are
+the items marked as committed, and an hour later deleted. A crash between any two of these steps, a lost reply or a
+concurrent drain is repaired by computing the difference again.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from limnograph.ports.meta_store import Key, MetaStore
 from limnograph.services.pipeline.appending import MetaAppender
 
 BATCH = 1_000
-"""Items that are read and appended at once."""
+"""Items that are read and appended together."""
 BATCHES = 20
-"""Batches of one drain at most, so that a pass does not wait long behind a full inbox."""
+"""Most batches of one drain, so that a full inbox does not hold up a pass."""
 Fact = RunFact | AlertFact | ReportFact | LabelFact
 _log = logging.getLogger("limnograph.inbox")
 
 
 class Target(NamedTuple):
-    """Where items of a kind go, and how they are read."""
+    """The table of a kind of items, and their decoder."""
 
     table: MetaTable
     decoder: msgspec.json.Decoder[Any]
@@ -47,8 +47,13 @@ TARGETS: dict[Kind, Target] = {
 
 
 class DrainReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a drain did. `appended`: rows; `committed`: items whose rows stand now; `set_aside`: items that are no
-    facts, which are in the log; `purged`: items deleted; `more`: some are left for the next drain.
+    """The result of a drain.
+
+    `appended`: rows appended
+    `committed`: items whose rows now exist
+    `set_aside`: invalid items, which are logged
+    `purged`: items deleted
+    `more`: items are left for the next drain
     """
 
     appended: int = 0
@@ -59,7 +64,7 @@ class DrainReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drain:
-    """One inbox into one meta store. Remembers nothing: any process may go on where another one ended."""
+    """Drains one inbox into one meta store. Stateless: any process may continue where another one ended."""
 
     def __init__(
         self,
@@ -76,7 +81,7 @@ class Drain:
         self._appending = MetaAppender(store, lambda _rows: pa.table({}), progress)
 
     def run(self) -> DrainReport:
-        """Drain the current items. Raises SourceError; other items wait for the next drain."""
+        """Drain the current items. Raises SourceError; remaining items wait for the next drain."""
         run_id = str(uuid.uuid4())
         total, more = DrainReport(), True
         for _ in range(BATCHES):
@@ -110,7 +115,7 @@ class Drain:
         return DrainReport(appended=appended, committed=len(items) - aside, set_aside=aside)
 
     def _rows(self, table: MetaTable, facts: Sequence[Fact]) -> tuple[pa.Table, int]:
-        """Facts as rows, and how many of them cannot be rows: one such must not hold up the others."""
+        """Facts as rows, and the number of facts that cannot be rows: one of those must not block the others."""
         try:
             return self._to_arrow(table, facts), 0
         except _NO_ROW:
@@ -130,7 +135,7 @@ _NO_ROW = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
 
 def _facts(target: Target, items: Sequence[InboxItem]) -> list[Fact]:
-    """Oldest first, which is the one that counts where two have one key."""
+    """Facts, oldest first: of two with the same key the oldest counts."""
     found: list[Fact] = []
     for item in items:
         fact = _decoded(target, item)
@@ -150,7 +155,7 @@ def _decoded(target: Target, item: InboxItem) -> Fact | None:
 
 
 def completed(fact: Fact) -> Fact:
-    """A fact with its event time: older servers did not write that of runs."""
+    """A fact with its event time, which older servers did not write for runs."""
     if isinstance(fact, RunFact) and fact.at is None:
         at = fact.started_at if fact.status == "running" else fact.ended_at
         return msgspec.structs.replace(fact, at=fact.observed_at if at is None else at)

@@ -1,5 +1,5 @@
-"""What a rebuild records about history that it cannot read again: gaps of expired snapshots, series known by rows. Pure
-except for reading the lake. Does not decide what is rebuilt.
+"""What a rebuild records about history that can no longer be read: gaps of expired snapshots, and series known from
+rows. Pure except for reading the lake. Does not decide what is rebuilt.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def _gap(table: ObservedTable, ledger: Ledger, moves: set[str | None], now: Micr
 
 
 def _by_number(table: ObservedTable, first: ChangeFact) -> int:
-    """Sequence numbers since the floor of our history that no snapshot has. Only Iceberg gives one to every commit."""
+    """The number of sequence numbers since the floor of our history that no snapshot has. Only Iceberg numbers every
+    commit.
+    """
     numbers = {s.sequence_number for s in table.metadata.snapshots.values() if s.sequence_number}
     numbered = msgspec.json.decode(first.detail or "{}").get("floor") == "sequence_number"
     if table.metadata.format != "iceberg" or not numbered or not numbers or not (first.to_value or "").isdecimal():
@@ -85,7 +87,7 @@ def _place(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def known_series(rows: pl.DataFrame) -> Iterator[ChangeFact]:
-    """Rows `first_seen` and `named` of the series that `snapshots` holds, so that they keep their ids and floors."""
+    """Rows `first_seen` and `named` of the series in `snapshots`, so that these keep their ids and floors."""
     rows = rows.sort("observed_at", "committed_at", "snapshot_id", nulls_last=False)
     for (series,), mine in rows.group_by("table_uuid", maintain_order=True):
         names = mine.group_by("catalog", "namespace", "table", maintain_order=True).agg(

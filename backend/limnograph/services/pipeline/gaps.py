@@ -1,8 +1,8 @@
-"""Commits that expired before any pass saw them: rows `gap` of `changes`, with count and bounds.
+"""Commits that expired before any pass saw them: rows `gap` of `changes`, with number and bounds.
 
-A gap shows by a new snapshot whose parent neither metadata nor the meta table holds. Its count comes from sequence
-numbers: every commit of a table takes one, whatever its branch. Where a history that was there at first sight expired
-before it was read, the count is not known.
+A gap is detected by a new snapshot whose parent is in neither the metadata nor the meta table. Its number comes from
+sequence numbers: every commit of a table takes one, on any branch. If history that existed when the table was first
+observed expired before it was read, the number is unknown.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ REBUILD = "rebuild:"
 
 
 class _Last(NamedTuple):
-    """The newest row below a gap."""
+    """The newest row before a gap."""
 
     snapshot_id: int
     row: KnownRow
 
 
 def lost_parents(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, now: Micros) -> list[Candidates]:
-    """Series whose rows are needed of all days, to decide whether an expired parent was ever seen."""
+    """Series whose rows of all days are needed to decide whether an expired parent was ever seen."""
     return [
         Candidates(table.uuid, None, None)
         for table in tables
@@ -40,7 +40,7 @@ def lost_parents(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, 
 
 
 def gaps_of(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, now: Micros) -> list[ChangeFact]:
-    """Gaps below snapshots that are new, of series that an earlier pass has seen."""
+    """Gaps before new snapshots of series that an earlier pass has seen."""
     rows: list[ChangeFact] = []
     for table in tables:
         if ledger.seen_before(table.uuid, now):
@@ -53,7 +53,7 @@ def _gaps(table: ObservedTable, seen: dict[int, KnownRow], ledger: Ledger, now: 
     for child in _unseen(table.metadata, seen):
         last = _last_known(seen, child)
         if last is None:
-            # Nothing known below it: here the history begins that was taken up at first sight, or what is left of it.
+            # No earlier row: the history of the first observation begins here, or its remaining part.
             if _began_earlier(table, seen, child, ledger):
                 yield _gap(table, child, None, None, now)
             continue
@@ -62,8 +62,8 @@ def _gaps(table: ObservedTable, seen: dict[int, KnownRow], ledger: Ledger, now: 
 
 
 def _began_earlier(table: ObservedTable, seen: dict[int, KnownRow], child: Snapshot, ledger: Ledger) -> bool:
-    """Whether the oldest snapshot at first sight expired before it was read, by its number. How many expired with it is
-    unknown: not every number in between existed.
+    """Whether the oldest snapshot of the first observation expired before it was read, by its number. How many expired
+    with it is unknown: not every number in between existed.
     """
     first, ordered = ledger.first_seen(table.uuid), table.metadata.ordered
     told = msgspec.json.decode(first.detail or "{}").get("floor") if first else None
@@ -77,7 +77,7 @@ def _began_earlier(table: ObservedTable, seen: dict[int, KnownRow], child: Snaps
 
 
 def _unseen(metadata: TableMetadata, seen: dict[int, KnownRow]) -> list[Snapshot]:
-    """New snapshots whose parent neither metadata nor a known row holds, in commit order."""
+    """New snapshots whose parent is in neither the metadata nor a known row, in commit order."""
     held = metadata.snapshots.keys() | seen.keys()
     return [
         s for s in metadata.ordered if s.snapshot_id not in seen and s.parent_id is not None and s.parent_id not in held
@@ -85,7 +85,9 @@ def _unseen(metadata: TableMetadata, seen: dict[int, KnownRow]) -> list[Snapshot
 
 
 def _last_known(seen: dict[int, KnownRow], child: Snapshot) -> _Last | None:
-    """By sequence number where both have one, else (format v1, or just upgraded from it) by time."""
+    """The newest row before `child`: by sequence number if both have one, else (format v1, or just upgraded from it) by
+    time.
+    """
     number, time = child.sequence_number, child.committed_at
     numbered = [
         (row.sequence_number, i)

@@ -1,4 +1,4 @@
-"""Which series a table belongs to: renames keep it, copies get their own, upgrades keep the old id."""
+"""Determines the series of a table (DESIGN §2): renames keep it, copies get their own, upgrades keep the old id."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from limnograph.services.pipeline.ledger import Ledger
 def series_ids(
     tables: Mapping[TableName, TableMetadata], ledger: Ledger, held: Collection[str] = ()
 ) -> dict[TableName, str]:
-    """Series of every readable table. `held`: series that a listed table has which could not be read now."""
+    """Series of every readable table. `held`: series of listed tables that cannot be read now."""
     by_uuid: dict[str, dict[str, list[TableName]]] = {}
     for name, metadata in tables.items():
         uuid = _own(name, metadata, ledger)
@@ -32,8 +32,8 @@ def series_ids(
 
 
 def _own(name: TableName, metadata: TableMetadata, ledger: Ledger) -> str:
-    """The table's uuid; a series that began before the table had one keeps its stand-in, also where its location moves
-    under the same name.
+    """The table's uuid. A series that began before the table had one keeps its substitute id, even if the table's
+    location changes under the same name.
     """
     if metadata.uuid and ledger.first_seen(metadata.uuid):
         return metadata.uuid
@@ -46,8 +46,8 @@ def _own(name: TableName, metadata: TableMetadata, ledger: Ledger) -> str:
 
 
 def _may_continue(metadata: TableMetadata, uuid: str, ledger: Ledger) -> bool:
-    """Whether the table can be the one of that series. It is another one when it shows its own beginning (a snapshot
-    without a parent) and nothing of what main was there.
+    """Whether the table can belong to that series. It is a different table if its metadata contains its beginning (a
+    snapshot without a parent) and none of the snapshots that main pointed at.
     """
     begins = any(snapshot.parent_id is None for snapshot in metadata.snapshots.values())
     return not begins or not ledger.main_log(uuid) or _shares(metadata, uuid, ledger)
@@ -61,9 +61,10 @@ def _shares(metadata: TableMetadata, uuid: str, ledger: Ledger) -> bool:
 
 
 def _original(uuid: str, places: Mapping[str, list[TableName]], ledger: Ledger, *, held: bool) -> str | None:
-    """Location that keeps the id where several tables claim it: the first seen, else its name, else a fixed choice.
+    """The location that keeps the id if several tables claim it: the first observed, else that of its name, else a
+    fixed choice.
 
-    None when that is a table which cannot be read now.
+    None if the owner is a table that cannot be read now.
     """
     first = ledger.first_seen(uuid)
     if len(places) == 1 and not held:

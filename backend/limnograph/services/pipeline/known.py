@@ -1,4 +1,4 @@
-"""Which rows the snapshots of some tables have: only the days that can contain them are read."""
+"""Finds the existing rows of tables' snapshots: only the days that can contain them are read."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from limnograph.services.pipeline.changes import ObservedTable
 
 DAY_MICROS = 86_400 * MICROS_PER_SECOND
 FRESH_DAYS = 3
-"""Tables all of whose candidates are this close to the latest one of all are read separately from those with a history.
-"""
+"""Tables whose candidates are all this close to the latest one are read separately from those with older history."""
 
 
 def known_of(store: MetaStore, head: int | None, tables: Collection[ObservedTable], settled: Known) -> Known:
-    """Rows at `head` of the snapshots that are not settled, and those of the same days: a new row may be a difference
-    from one. Raises SourceError.
+    """Rows at `head` of the snapshots that are not settled, and all rows of the same days: a new row may be a
+    difference from one. Raises SourceError.
     """
     found: Known = {}
     if head is not None:
@@ -27,7 +26,7 @@ def known_of(store: MetaStore, head: int | None, tables: Collection[ObservedTabl
 
 
 def candidates(tables: Collection[ObservedTable], settled: Known) -> Iterator[Candidates]:
-    """Where rows of snapshots that are not settled can lie; whole days."""
+    """Where rows of snapshots that are not settled can be, in whole days."""
     for table in tables:
         known = settled.get(table.uuid, {})
         times = [s.committed_at for s in table.metadata.snapshots.values() if s.snapshot_id not in known]
@@ -42,7 +41,7 @@ def candidates(tables: Collection[ObservedTable], settled: Known) -> Iterator[Ca
 
 
 def _groups(wanted: Sequence[Candidates]) -> Iterator[list[Candidates]]:
-    """One table of old age must not make all others' history be read."""
+    """A table with old candidates must not cause the history of all others to be read."""
     newest = max((c.latest for c in wanted if c.latest is not None), default=0)
     border = newest - FRESH_DAYS * DAY_MICROS
     fresh = [c for c in wanted if c.earliest is not None and c.earliest >= border]

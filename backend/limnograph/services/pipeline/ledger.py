@@ -1,6 +1,6 @@
-"""The contents of `changes`, indexed: latest value of every state, main's log, first sights, owners of names. It grows
-while a pass adds rows, so that nothing is written twice in one pass either. Names and health of all tables are there
-from the start; the states of a series are read on demand, because a lake has many tables and a pass reads few.
+"""The contents of `changes`, indexed: latest value of every state, main's log, first observations, owners of names.
+Rows that a pass adds are added here too, so that one pass writes nothing twice. Names and health of all tables are
+loaded at the start; the states of a series are read on demand, because a lake has many tables and a pass reads few.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from limnograph.ports.meta_store import MetaStore
 
 EVENTS = ("first_seen", "gap")
 States = Callable[[Collection[str]], Iterable[ChangeFact]]
-"""Rows of some series that are neither names nor health."""
+"""Rows of some series other than names and health."""
 
 
 def ledger_at(store: MetaStore, head: int | None) -> Ledger:
-    """The rows at a head of `changes`. Raises SourceError, also later, when states are read."""
+    """The rows at a head of `changes`. Raises SourceError, also later when states are read."""
     return Ledger(store.names(head), lambda series: store.states(head, series))
 
 
 class Ledger:
-    """Index over rows of `changes`, which may come in any order. Without `states` the rows are all there are."""
+    """Index over rows of `changes` in any order. Without `states` the rows are complete."""
 
     def __init__(self, rows: Iterable[ChangeFact] = (), states: States | None = None) -> None:
         self._latest: dict[tuple[str, str], dict[str | None, ChangeFact]] = {}
@@ -41,7 +41,7 @@ class Ledger:
             self.add(row)
 
     def need(self, series: Iterable[str]) -> None:
-        """Bring in the states of these series. Raises SourceError."""
+        """Load the states of these series. Raises SourceError."""
         absent = set(series) - self._asked
         if self._states is not None and absent:
             for row in self._states(absent):
@@ -49,7 +49,7 @@ class Ledger:
         self._asked |= absent
 
     def add(self, row: ChangeFact) -> None:
-        """Take one more row. Of two of one key the one that happened later counts; a row of this pass above others."""
+        """Add a row. Of two rows with the same key the later event counts; rows of this pass take precedence."""
         who = row.table_uuid or name_of(row)
         if row.kind in EVENTS:
             _put_oldest(self._events.setdefault((who, row.kind), {}), row.subject, row)
@@ -74,7 +74,7 @@ class Ledger:
                 del sick[row.subject]
 
     def _dropped_since(self, row: ChangeFact) -> bool:
-        """Whether the name in a row of health was dropped after it."""
+        """Whether the name in a row of health was dropped after that row."""
         there = self._dropped.get(row.table_uuid or name_of(row), {}).get(row.subject)
         return there is not None and _order(there) > _order(row)
 
@@ -83,7 +83,7 @@ class Ledger:
         return self._latest.get((who, kind), {}).get(subject)
 
     def subjects(self, who: str, kind: str) -> list[str | None]:
-        """Subjects of a kind of state that have a value now."""
+        """Subjects of a kind of state that currently have a value."""
         return [s for s, row in self._latest.get((who, kind), {}).items() if row.to_value is not None]
 
     def main_log(self, uuid: str) -> set[tuple[str | None, int]]:
@@ -91,7 +91,7 @@ class Ledger:
         return self._main.get(uuid, set())
 
     def newest(self, uuid: str) -> Micros:
-        """Instant up to which the table's own metadata has been read; 0 when never."""
+        """Instant up to which the table's own metadata has been read; 0 if never."""
         return self._newest.get(uuid, EPOCH)
 
     def event(self, uuid: str, kind: str, subject: str | None) -> ChangeFact | None:
@@ -114,17 +114,17 @@ class Ledger:
         return latest is not None and (latest.to_value == row.to_value or latest.at > row.at)
 
     def first_seen(self, uuid: str) -> ChangeFact | None:
-        """The row without which no snapshot of the series may be written."""
+        """The row that must exist before a snapshot of the series is written."""
         rows = self._events.get((uuid, "first_seen"))
         return min(rows.values(), key=_order) if rows else None
 
     def seen_before(self, uuid: str, now: Micros) -> bool:
-        """Whether an earlier pass had seen the series."""
+        """Whether an earlier pass saw the series."""
         row = self.first_seen(uuid)
         return row is not None and row.at < now
 
     def owners(self) -> dict[str, str]:
-        """Series that has each name now; where several do, the one that took it last."""
+        """The series that has each name now; if several do, the one that took it last."""
         if self._owners is None:
             self._owners = {}
             for name, bearers in self._names.items():
@@ -134,11 +134,11 @@ class Ledger:
         return self._owners
 
     def ever_named(self, name: str, uuid: str) -> bool:
-        """Whether any series had the name before, or the series any name."""
+        """Whether any series had the name before, or the series had any name."""
         return name in self._names or uuid in self._named_series
 
     def nameless_unreadable(self) -> set[str]:
-        """Names that were never readable and stand as unreadable."""
+        """Names that were never readable and are still unreadable."""
         return {
             row.subject
             for (_, kind), rows in self._latest.items()
@@ -149,7 +149,7 @@ class Ledger:
 
 
 def _order(row: ChangeFact) -> tuple[int, int]:
-    """By when it happened, then by when it was recorded; unrecorded rows are the latest."""
+    """Sort key: when it happened, then when it was recorded; unrecorded rows are the latest."""
     return row.at, sys.maxsize if row.observed_at is None else row.observed_at
 
 

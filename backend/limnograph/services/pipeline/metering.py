@@ -1,4 +1,4 @@
-"""Reports passes, drains and steps of the pipeline to a meter. Decides nothing, changes nothing."""
+"""Reports passes, drains and steps of the pipeline to a meter. No decisions and no effects of its own."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Drain(Protocol):
 
 
 class PassMeter:
-    """What one pass sees and does, by catalog. `catalogs`: of the settings; `backoff`: the one that passes settle."""
+    """What one pass sees and does, by catalog. `catalogs`: the configured ones; `backoff`: the passes' own."""
 
     def __init__(self, meter: Meter, clock: Clock, backoff: BackOff, catalogs: Collection[str]) -> None:
         self._meter, self._clock, self._backoff = meter, clock, backoff
@@ -43,7 +43,7 @@ class PassMeter:
         self._due: set[TableName] = set()
 
     def listed(self, listing: LakeListing) -> None:
-        """Observed tables, and who answered. A catalog that did not has no number of tables."""
+        """Report observed tables and responding catalogs. A catalog that did not respond has no number of tables."""
         seen = Counter(pointer.name.catalog for pointer in listing.pointers)
         self._catalogs |= seen.keys()
         for catalog in self._catalogs:
@@ -52,16 +52,16 @@ class PassMeter:
             self._meter.put(metrics.TABLES_SEEN, seen[catalog] if answered else None, catalog)
 
     def due(self, tables: Iterable[DueTable]) -> None:
-        """Tables with something new."""
+        """Report tables with new snapshots."""
         self._due.update(table.name for table in tables)
 
     def failed(self) -> None:
-        """The pass came to no end."""
+        """Report that the pass failed."""
         self._due.clear()
         self._meter.add(metrics.PASSES, 1, "failed")
 
     def finished(self, report: PassReport) -> None:
-        """The pass came to its end."""
+        """Report that the pass completed."""
         now = self._clock.now()
         self._meter.add(metrics.PASSES, 1, "ok")
         self._meter.put(metrics.PASS_ENDED, now / MICROS_PER_SECOND)
@@ -82,7 +82,7 @@ class PassMeter:
 
 
 class MeteredLake:
-    """Port Lake, metered."""
+    """Port Lake with metrics."""
 
     def __init__(self, lake: ObservedLake, told: PassMeter) -> None:
         self._lake, self._told = lake, told
@@ -101,7 +101,7 @@ class MeteredLake:
 
 
 class MeteredExtraction:
-    """Port Extraction, metered."""
+    """Port Extraction with metrics."""
 
     def __init__(self, extraction: Extraction, told: PassMeter) -> None:
         self._extraction, self._told = extraction, told
@@ -112,13 +112,13 @@ class MeteredExtraction:
 
 
 class MeteredPasses:
-    """Passes, metered."""
+    """Passes with metrics."""
 
     def __init__(self, passes: _Passes, told: PassMeter) -> None:
         self._passes, self._told = passes, told
 
     def run(self) -> PassReport:
-        """One pass; raises what it raises."""
+        """Run one pass; raises what it raises."""
         try:
             report = self._passes.run()
         except Exception:
@@ -129,13 +129,13 @@ class MeteredPasses:
 
 
 class MeteredDrain:
-    """Drains of an inbox, metered with the number of items left."""
+    """Drains of an inbox with metrics, including the number of remaining items."""
 
     def __init__(self, drain: _Drain, inbox: Inbox, meter: Meter) -> None:
         self._drain, self._inbox, self._meter = drain, inbox, meter
 
     def run(self) -> DrainReport:
-        """One drain; raises what it raises."""
+        """Run one drain; raises what it raises."""
         try:
             report = self._drain.run()
         finally:
@@ -156,7 +156,7 @@ class MeteredDrain:
 
 
 def tell_sizes(meter: Meter, standing: Mapping[MetaTable, MetaTableState]) -> None:
-    """The meta tables as housekeeping found them."""
+    """Report the state of the meta tables as housekeeping found it."""
     for table, found in standing.items():
         there = found.position is not None
         meter.put(metrics.META_FILES, found.files if there else None, table.name)
@@ -169,7 +169,7 @@ def tell_sizes(meter: Meter, standing: Mapping[MetaTable, MetaTableState]) -> No
 
 
 def tell_step(meter: Meter, kind: str, seconds: float, now: Micros, *, ok: bool) -> None:
-    """One step of housekeeping."""
+    """Report one step of housekeeping."""
     meter.add(metrics.STEPS, 1, kind, "ok" if ok else "failed")
     meter.add(metrics.STEP_SECONDS, seconds, kind)
     if ok:

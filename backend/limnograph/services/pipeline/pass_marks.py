@@ -1,5 +1,5 @@
-"""When the pipeline last completed a successful pass: a mark in the inbox, which the server can read after the pipeline
-stopped. The meta tables do not contain it: a pass that finds nothing new writes nothing to them.
+"""When the pipeline last completed a successful pass: a mark in the inbox, which the server can read even after the
+pipeline stopped. The meta tables do not contain it: a pass that finds nothing new writes nothing to them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ class _PassRunner(Protocol):
 
 
 class MarkedPasses:
-    """Passes that leave a mark in the inbox when they end well. An inbox that does not answer spoils no pass."""
+    """Passes that leave a mark in the inbox on success. An inbox that does not respond fails no pass."""
 
     def __init__(self, passes: _PassRunner, inbox: Inbox, clock: Clock, progress: Callable[[str], None]) -> None:
         self._passes, self._inbox, self._clock, self._progress = passes, inbox, clock, progress
 
     def run(self) -> PassReport:
-        """One pass; raises what it raises, and leaves no mark then."""
+        """Run one pass; raises what it raises, and then leaves no mark."""
         report = self._passes.run()
         now = self._clock.now()
         try:
@@ -47,7 +47,7 @@ class InboxState:
         self._passed: Micros | None = None
 
     def look(self) -> None:
-        """Read it. Raises SourceError; then the waiting items are unknown, and the latest pass remains known."""
+        """Read the inbox. Raises SourceError; then the waiting items are unknown, and the latest pass remains known."""
         try:
             passed = self._inbox.newest(PASS_MARK)
             self._passed = self._passed if passed is None else passed
@@ -58,11 +58,11 @@ class InboxState:
 
     @property
     def last_pass(self) -> Micros | None:
-        """When the newest good pass ended, epoch microseconds; None while no mark of one was seen."""
+        """When the newest successful pass ended, in epoch microseconds; None until a mark was seen."""
         return self._passed
 
     def numbers(self, observed_at: Micros | None) -> dict[str, float | None]:
-        """Of SERVER_METRICS, in seconds. `observed_at`: when a pass that wrote something looked at the lake
+        """Values of SERVER_METRICS, in seconds. `observed_at`: when a pass that wrote rows read the lake
         (microseconds), for a pipeline that leaves no marks.
         """
         passes = [at for at in (self._passed, observed_at) if at is not None]

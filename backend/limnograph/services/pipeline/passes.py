@@ -1,8 +1,8 @@
 """One pass of the pipeline: pin the meta heads, read the lake, append what is new. Exactly once, with any number of
 concurrent pipelines. New rows are the set difference against the pinned head, never a checkpoint. Every append is a
-compare-and-set on the head that the difference was taken from; after a conflict it re-reads, drops rows that exist by
-now, and appends the rest. Tables are read some at a time, and new rows are appended in portions: finished work is kept,
-and a driver stays small.
+compare-and-set on the head that the difference was computed from; after a conflict it re-reads, drops rows that exist
+by now, and appends the rest. Tables are read in groups, and new rows are appended in portions: finished work is kept,
+and a driver's memory stays small.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from limnograph.services.pipeline.survey import (
 )
 
 BACKFILL_SECONDS = 60
-"""After so long a pass leaves older history to the next one, which first looks for what is fresh."""
+"""After this time a pass leaves older history to the next one, which reads fresh snapshots first."""
 
 
 class Heads(NamedTuple):
-    """Of `snapshots` and `changes`."""
+    """Heads of `snapshots` and `changes`."""
 
     snapshots: int | None
     changes: int | None
 
 
 class Passes:
-    """Runs passes over one lake into one meta store. Its state only saves reads: correctness does not depend on it.
-    `stop`: called between portions; once true a pass ends there. `backfill_seconds`: see BACKFILL_SECONDS.
+    """Runs passes from one lake into one meta store. Its state only saves reads: correctness does not depend on it.
+    `stop`: called between portions; a pass ends when it returns true. `backfill_seconds`: see BACKFILL_SECONDS.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Passes:
         self._settled, self._settled_heads = SettledTables(), Heads(None, None)
 
     def run(self) -> PassReport:
-        """One pass. Raises SourceError when the meta store does not answer or every attempt lost."""
+        """Run one pass. Raises SourceError if the meta store does not respond or every attempt lost."""
         self._ensure()
         heads = self._heads()
         self._keep_settled(heads)
@@ -106,7 +106,7 @@ class Passes:
         return Heads(self._store.head(SNAPSHOTS), self._store.head(CHANGES))
 
     def _keep_settled(self, heads: Heads) -> None:
-        """Where rows went since, what was settled may not be any more."""
+        """Forget settled tables if rows were deleted since."""
         if heads != self._settled_heads and not self._only_added(self._settled_heads, heads):
             self._settled.clear()
 
@@ -115,7 +115,7 @@ class Passes:
         return all(before == after or self._store.only_added(before, after, table) for before, after, table in pairs)
 
     def _look_at_all(self, job: PassWork, moved: Sequence[TablePointer], heads: Heads) -> None:
-        """What is fresh of all tables, some at a time; then older history for as long as there is time."""
+        """Fresh snapshots of all tables, in groups; then older history while time is left."""
         for first in range(0, max(len(moved), 1), TABLES_AT_ONCE):
             if first and self._stop():
                 job.left |= {pointer.name for pointer in moved[first:]}
@@ -128,17 +128,17 @@ class Passes:
             self._progress(f"{job.appended} snapshots and {job.change_rows} changes appended")
 
     def _look_at(self, job: PassWork, pointers: Sequence[TablePointer], heads: Heads) -> None:
-        """Some tables: their first sights and gaps, fresh snapshots, all other changes."""
+        """One group of tables: first observations and gaps, fresh snapshots, then all other changes."""
         now = self._clock.now()
         found = survey(self._lake, job.listing, pointers)
         ledger = ledger_at(self._store, heads.changes)
         tables = observed_tables(found, self._lake, ledger)
         known = self._known(heads.snapshots, tables, ledger, now)
-        # Before the snapshots: where these stand, first sight is over and a gap below them would never show again.
+        # Before the snapshots: once these exist, a table counts as seen and a gap before them would never be detected.
         early = first_sights(tables, ledger, now) + still_new(gaps_of(tables, known, ledger, now), ledger)
         if early:
             self._append_changes(job, early, heads.changes, "append_first_seen", now)
-            # Others may have written between: what follows is taken from what stands there now.
+            # Others may have written in between: what follows is based on the current rows.
             heads = Heads(heads.snapshots, self._store.head(CHANGES))
             ledger = ledger_at(self._store, heads.changes)
         units = units_of(tables, known, ledger, job.run_id, self._backoff.failing)
@@ -168,7 +168,7 @@ class Passes:
         job.changed |= {row.table_uuid for row in rows}
 
     def _known(self, head: int | None, tables: list[ObservedTable], ledger: Ledger, now: Micros) -> Known:
-        """Rows that the tables' snapshots have; where a parent is missing, all rows of the series."""
+        """Rows of the tables' snapshots; if a parent is missing, all rows of the series."""
         settled = self._settled.known(tables)
         known = together(settled, known_of(self._store, head, tables, settled))
         lost = lost_parents(tables, known, ledger, now)
@@ -177,7 +177,7 @@ class Passes:
     def _work(
         self, job: PassWork, units: Sequence[Unit], head: int | None = None, until_s: float | None = None
     ) -> Iterator[Unit]:
-        """Portion by portion; the units that are left when it is time or a signal says stop."""
+        """Work portion by portion; yields the units that are left when time is up or a stop is requested."""
         waiting = deque(portions(units, self._backoff.failing))
         base_head = head
         while waiting and not self._stop() and (until_s is None or time.monotonic() < until_s):
@@ -190,8 +190,8 @@ class Passes:
         yield from (unit for portion in waiting for unit in portion)
 
     def _portion(self, job: PassWork, portion: Sequence[Unit], base_head: int | None) -> list[Unit]:
-        """One append; units that the extraction did not come to. `base_head`: head that the difference was taken from,
-        None where others may have written since.
+        """One append; returns the units that the extraction did not reach. `base_head`: head that the difference was
+        computed from; None if others may have written since.
         """
         head = self._store.head(SNAPSHOTS) if base_head is None else base_head
         spans = [unit.span for unit in portion]
@@ -210,14 +210,14 @@ class Passes:
         return [unit for place, unit in enumerate(units) if place in extracted.unreached]
 
     def _tell(self, job: PassWork, waiting: Sequence[Sequence[Unit]]) -> None:
-        """How far, and how long still at this pace."""
+        """Report the progress and the remaining time at this pace."""
         left = sum(unit.rows for portion in waiting for unit in portion)
         if left and job.appended:
             seconds = (time.monotonic() - job.started) * (job.total - job.appended) / job.appended
             self._progress(f"{job.appended} of {job.total} snapshots appended, about {seconds:.0f} s left")
 
     def _remember(self, job: PassWork, found: Survey, tables: Sequence[ObservedTable], ledger: Ledger) -> None:
-        """What is durable by now needs no second look."""
+        """Mark tables whose rows are durable as settled."""
         left: dict[str, set[int]] = {}
         for unit in job.later:
             left.setdefault(unit.due.table_uuid, set()).update(unit.due.snapshot_ids)
@@ -229,13 +229,13 @@ class Passes:
                 table = by_name[pointer.name]
                 self._settled.put(pointer, table, ledger, left.get(table.uuid, ()))
             elif pointer.name in by_name:
-                # Its series was extracted by another name: what this one alone may show has no row.
+                # Its series was extracted under another name: snapshots that only this name has get no row.
                 self._settled.put(pointer, None, ledger)
         for damage in found.damaged:
             self._settled.put(damage.pointer, None, ledger)
 
     def _settle(self, job: PassWork, moved: Sequence[TablePointer], heads: Heads, now: Micros) -> None:
-        """Remember for the next pass, unless rows went while this one worked."""
+        """Remember the results for the next pass, unless rows were deleted during this one."""
         tried = [pointer.name for pointer in moved if pointer.name not in job.left or pointer.name in job.failed]
         self._backoff.settle(tried, job.failed, now)
         after = self._heads() if job.changed else heads

@@ -1,4 +1,4 @@
-"""What is new, cut into units of work and portions of them: newest first, whole days, fair to all tables. Pure.
+"""Cuts what is new into units of work, and these into portions: newest first, whole days, fair to all tables. Pure.
 
 A unit is what one task extracts: snapshots of one table within 32 days. A portion is what one append makes durable.
 """
@@ -25,17 +25,17 @@ from limnograph.services.pipeline.survey import due_of, one_name_each
 
 DAY_MICROS = 86_400 * MICROS_PER_SECOND
 BLOCK_DAYS = 32
-"""Days of a unit, counted back from that of the table's newest commit: 31 full days, and what there is of the newest.
-Days of the calendar, so that a day is rolled up once.
+"""Days of a unit, counted back from the day of the table's newest commit: 31 full days and the newest, partial one.
+Calendar days, so that a day is rolled up once.
 """
 UNIT_SNAPSHOTS = 500
-"""So many of one table, or one day of it, are a unit: each has the table's deadline for itself."""
+"""Most rows of a unit, of one table or one day of it: each unit has the table's whole deadline."""
 PORTION_ROWS = 2_000
-"""Rows of a portion: a few seconds of work, a few megabytes. What rows weigh is bounded where they are made."""
+"""Rows of a portion: a few seconds of work, a few megabytes. The size of rows is bounded where they are built."""
 
 
 class Unit(NamedTuple):
-    """`rank`: 0 for the newest block of days of the table, and so on. `span`: where its rows lie."""
+    """`rank`: 0 for the table's newest block of days, and so on. `span`: the location of its rows."""
 
     rank: int
     due: DueTable
@@ -43,15 +43,15 @@ class Unit(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Rows that it makes."""
+        """The number of its rows."""
         return len(self.due.snapshot_ids)
 
 
 def units_of(
     tables: list[ObservedTable], known: Known, ledger: Ledger, run_id: str, failing: Collection[TableName] = ()
 ) -> list[Unit]:
-    """New snapshots of all tables, by set difference: newest blocks first, and tables that were `failing` behind the
-    others, because what they cannot give must not hold those back.
+    """New snapshots of all tables, by set difference: newest blocks first, and `failing` tables after the others, which
+    they must not delay.
     """
     found: list[Unit] = []
     for table in one_name_each(tables):
@@ -66,7 +66,7 @@ def units_of(
 
 
 def portions(units: Sequence[Unit], failing: Collection[TableName] = ()) -> deque[list[Unit]]:
-    """Units together in their order: the newest blocks apart from older ones, failing tables apart from others."""
+    """Units grouped in their order: newest blocks separate from older ones, failing tables separate from others."""
     found: deque[list[Unit]] = deque()
     for _, group in groupby(units, key=lambda unit: (unit.rank > 0, unit.due.name in failing)):
         found.extend(_packed(group))
@@ -74,7 +74,7 @@ def portions(units: Sequence[Unit], failing: Collection[TableName] = ()) -> dequ
 
 
 def span_of(uuid: str, snapshots: Iterable[Snapshot]) -> Candidates:
-    """Where rows of these snapshots lie."""
+    """The location of these snapshots' rows."""
     times = [snapshot.committed_at for snapshot in snapshots]
     known = [time for time in times if time is not None]
     return Candidates(uuid, None, None) if len(known) < len(times) else Candidates(uuid, min(known), max(known))
@@ -92,7 +92,7 @@ def without(units: Sequence[Unit], known: Known) -> list[Unit]:
 
 
 def extracted_whole(extraction: Extraction, due: Sequence[DueTable]) -> ExtractedRows:
-    """Rows of all that is due, in as many rounds as it takes."""
+    """Rows of all due tables, in as many rounds as necessary."""
     rows: list[pa.Table] = []
     missed: dict[int, str] = {}
     places = list(range(len(due)))
@@ -105,7 +105,7 @@ def extracted_whole(extraction: Extraction, due: Sequence[DueTable]) -> Extracte
 
 
 def shortfall(due: Sequence[DueTable], extracted: ExtractedRows) -> dict[TableName, str]:
-    """Tables that were tried and of which fewer rows came than were due; they stay due."""
+    """Tables that were tried and returned fewer rows than were due; they stay due."""
     got = Counter(extracted.rows.column("table_uuid").to_pylist())
     wanted: Counter[tuple[TableName, str]] = Counter()
     reasons: dict[TableName, str] = {}
@@ -127,7 +127,7 @@ def _newest_day(table: ObservedTable) -> int:
 
 
 def _parts(new: Sequence[Snapshot], newest_day: int) -> Iterator[tuple[int, list[Snapshot]]]:
-    """Blocks of days, and where they are large parts of them, newest first. Without a time: of the newest."""
+    """Blocks of days, newest first, split if they are large. Snapshots without a time belong to the newest."""
     blocks: dict[int, dict[int, list[Snapshot]]] = {}
     for snapshot in new:
         day = newest_day if snapshot.committed_at is None else snapshot.committed_at // DAY_MICROS

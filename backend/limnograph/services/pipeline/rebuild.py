@@ -1,6 +1,6 @@
-"""Rebuild of deleted meta tables: created empty, given the facts of the other tables, filled by passes. Snapshots still
-in the lake are read again. Expired ones are counted as a `gap`, and their roll-ups are kept. No pass runs meanwhile:
-until all is prepared the tables count as lost. Repeated after a crash, the result is the same.
+"""Rebuild of deleted meta tables: created empty, prepared with facts from the other tables, filled by passes. Snapshots
+still in the lake are read again. Expired ones are counted as a `gap`, and their roll-ups are kept. No pass runs
+meanwhile: until everything is prepared the tables count as lost. Repeated after a crash, the result is the same.
 """
 
 from __future__ import annotations
@@ -36,8 +36,12 @@ _HOURLY = tuple(column.name for column in HOURLY.columns)
 
 
 class Rebuilt(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rebuild prepared. `tables`: made again; `emptied`: of those, what nothing can be read for; `gaps`: series
-    whose older history the lake has forgotten; `forgotten`: their snapshots, as far as they can be counted.
+    """What a rebuild prepared.
+
+    `tables`: tables created again
+    `emptied`: those of them that no source can refill
+    `gaps`: series whose older history is no longer in the lake
+    `forgotten`: the snapshots of that history, as far as they can be counted
     """
 
     run_id: str
@@ -68,7 +72,7 @@ class Rebuild:
         self._failpoints, self._progress = failpoints, progress
 
     def run(self, named: Collection[MetaTable] = ()) -> Rebuilt:
-        """Prepare what is lost, and the tables `named`, whatever they hold; the next pass fills them.
+        """Prepare lost tables and the tables `named`, whatever they contain; the next pass fills them.
 
         Raises SourceError.
         """
@@ -114,7 +118,7 @@ class Rebuild:
         return first
 
     def _last_rolled(self, standing: Sequence[MetaTable]) -> Micros:
-        """Begin of the day of the newest roll-up: what came later is in none."""
+        """Start of the day of the newest roll-up: later facts are in none."""
         marked = number(self._upkeep.standing(HOURLY).properties.get(ROLLED_AT)) if HOURLY in standing else 0
         if not marked:
             table = standing[0]
@@ -127,7 +131,7 @@ class Rebuild:
             self._upkeep.set_properties(SNAPSHOTS, {RAW_FLOOR: _date(day)})
 
     def _fold(self, lost: Sequence[MetaTable]) -> None:
-        """Days below the floor from their hours, which were made when all their raw rows were there."""
+        """Roll up days before the floor from their hours, which were made when all their raw rows existed."""
         floor = None if SNAPSHOTS in lost else raw_floor(self._upkeep.standing(SNAPSHOTS).properties)
         end = self._clock.now() if SNAPSHOTS in lost else floor
         if end is None:
@@ -138,7 +142,7 @@ class Rebuild:
             self._upkeep.merge(DAILY, fold_days(hours, Stamp(0, 0, self._clock.now())))
 
     def _tell_history(self, lost: Sequence[MetaTable], run_id: str) -> list[int]:
-        """Write what only the other tables know; how many snapshots each series with a gap misses."""
+        """Write what only the other tables know; returns how many snapshots each series with a gap misses."""
         now, head = self._clock.now(), self._store.head(CHANGES)
         if CHANGES in lost and SNAPSHOTS not in lost:
             position = self._upkeep.standing(SNAPSHOTS).position

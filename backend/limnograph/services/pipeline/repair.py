@@ -1,8 +1,8 @@
-"""Repairs of rows in the meta table: damaged ones that are readable again, and a table's on demand.
+"""Repairs rows of the meta table: damaged ones that are readable again, and those of a table on demand.
 
-Only rows that exist are replaced, only while the lake's metadata still holds their snapshots, and never by worse ones.
-A replaced row is a new observation: `on_main` and `refs` (provenance), like the name, the schema and spec ids of the
-table and `metadata_location`, are those of the lake at its new `observed_at`; `source` is `backfill`.
+A row is replaced only if it exists, if the lake's metadata still has its snapshot, and never by a worse row. A replaced
+row is a new observation: `on_main` and `refs` (provenance), like the name, the schema and spec ids of the table and
+`metadata_location`, are those of the lake at its new `observed_at`; `source` is `backfill`.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ TABLES_AT_ONCE = 200
 
 
 class RepairReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a repair did: the fields of a pass and `snapshots_replaced`. `failed`: tables or snapshots that
-    could not be read now, each a sentence `name: reason`; their rows stay as they are.
+    """The result of a repair: the fields of a pass (DESIGN §11) and `snapshots_replaced`. `failed`: tables or snapshots
+    that could not be read, as sentences `name: reason`; their rows stay unchanged.
     """
 
     run_id: str
@@ -51,7 +51,7 @@ class RepairReport(msgspec.Struct, frozen=True, kw_only=True):
     failed: tuple[str, ...] = ()
 
     def document(self) -> dict[str, object]:
-        """The contract's JSON."""
+        """The report as the contract's JSON."""
         return {name: getattr(self, name) for name in self.__struct_fields__ if name != "failed"}
 
 
@@ -63,7 +63,7 @@ class _RepairTarget(NamedTuple):
 
 
 class Repairs:
-    """Replaces rows of one meta store from one lake."""
+    """Replaces rows of one meta store, reading from one lake."""
 
     def __init__(
         self,
@@ -80,11 +80,11 @@ class Repairs:
         self._failpoints = failpoints or Failpoints()
 
     def damaged(self) -> int:
-        """Rows that are `partial` or `unreadable` now. Raises SourceError."""
+        """The number of rows that are currently `partial` or `unreadable`. Raises SourceError."""
         return sum(map(len, self._damaged().values()))
 
     def retry_damaged(self) -> RepairReport:
-        """Read rows again that are `partial` or `unreadable`, and replace those that come out better.
+        """Read rows again that are `partial` or `unreadable`, and replace those that improve.
 
         Raises SourceError.
         """
@@ -107,8 +107,8 @@ class Repairs:
         return self._repair(found, wanted, started, only_better=True)
 
     def reextract(self, name: TableName, since: Micros | None, field: str = "table") -> RepairReport:
-        """Read all rows of a table again (`since`: those committed then, microseconds, or later). Raises InvalidInput
-        on `field` when no such table is observed, SourceError.
+        """Read all rows of a table again (`since`: only those committed then, in microseconds, or later). Raises
+        InvalidInput on `field` if no such table is observed, SourceError.
         """
         started = time.monotonic()
         listing = self._lake.listing()
@@ -153,12 +153,12 @@ class Repairs:
             self._failpoints.reach("after_replace_rows")
 
     def _standing(self, part: Sequence[_RepairTarget]) -> Known:
-        """Rows of the tables as they stand now."""
+        """The current rows of the tables."""
         return self._store.known(self._store.head(SNAPSHOTS), [Candidates(w.table.uuid, None, None) for w in part])
 
 
 class _Sum:
-    """What the rounds of one repair have done so far."""
+    """The results of one repair's rounds so far."""
 
     def __init__(self) -> None:
         self.run_id = str(uuid.uuid4())
@@ -182,7 +182,7 @@ def _report(done: _Sum, found: Survey | None, started_s: float) -> RepairReport:
 
 
 def _since(table: ObservedTable, since: Micros | None) -> list[int]:
-    """Snapshots in commit order; one without a time may be of any."""
+    """Snapshots in commit order; one without a time is always included."""
     return [
         s.snapshot_id
         for s in table.metadata.ordered
@@ -200,8 +200,8 @@ def _pointer(listing: LakeListing, name: TableName, field: str) -> TablePointer:
 
 
 def _rounds(wanted: Sequence[_RepairTarget]) -> Iterator[list[_RepairTarget]]:
-    """Parts that are extracted and committed together: of a table no more than are read to their entries at once, and
-    in commit order, so that a row may be a difference from its parent's.
+    """Parts that are extracted and committed together: per table no more snapshots than are read to their entries at
+    once, in commit order, so that a row may be a difference from its parent's.
     """
     for first in range(0, len(wanted), TABLES_AT_ONCE):
         group = wanted[first : first + TABLES_AT_ONCE]
@@ -215,7 +215,7 @@ def _chunks(ids: list[int]) -> list[list[int]]:
 
 
 def _worth_it(rows: pa.Table, stand: Known, *, only_better: bool) -> pa.Table:
-    """Rows that are better than those in whose place they would come; `only_better` false: or as good."""
+    """Rows that are better than the ones they would replace; `only_better` false: at least as good."""
     names = ("table_uuid", "snapshot_id", "status", "tier")
     keep: list[bool] = []
     for series, snapshot_id, status, tier in zip(*(rows.column(name).to_pylist() for name in names), strict=True):

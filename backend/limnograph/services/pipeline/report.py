@@ -1,4 +1,4 @@
-"""What one pass of the pipeline has done so far, and what it reports in the end."""
+"""What one pass of the pipeline has done so far, and its final report."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from limnograph.services.pipeline.portions import Unit
 
 
 class PassReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pass did. `pending`: something is left for the next one; `more`: of tables that
-    answered; `failed`: who did not answer, each a sentence `name: reason`; `waiting`: how many of those this pass did
-    not try, because their turn comes later; `changed`: series with a new row.
+    """The result of a pass (DESIGN §11).
+
+    `pending`: something is left for the next pass
+    `more`: rows of responding tables are left
+    `failed`: what did not respond, as sentences `name: reason`
+    `waiting`: the number of failed tables that this pass did not retry yet
+    `changed`: series with a new row
     """
 
     run_id: str
@@ -46,7 +50,7 @@ class PassWork:
         self.later: list[Unit] = []
 
     def report(self, waiting: Mapping[TableName, Failure]) -> PassReport:
-        """`waiting`: tables that failed before and were not retried yet."""
+        """The report of the pass. `waiting`: tables that failed before and were not retried yet."""
         failed = {name: failure.reason for name, failure in waiting.items()} | self.failed
         return PassReport(
             run_id=self.run_id,

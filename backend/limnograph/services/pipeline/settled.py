@@ -1,6 +1,7 @@
-"""What a pass found nothing left to do for, so that the next one need not look: saves reads, nothing rests on it.
+"""Tables for which a pass has nothing left to do, so that the next one can skip them. Saves reads only; correctness
+does not depend on it.
 
-Holds as long as rows were only added to the meta tables; whoever notices anything else empties it.
+Valid while rows are only added to the meta tables; any other change clears it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from limnograph.services.pipeline.ledger import Ledger
 from limnograph.services.pipeline.sightings import above_floor
 
 MOST_IDS = 4_000_000
-"""Snapshot ids that are remembered: 32 MB."""
+"""Most snapshot ids that are remembered: 32 MB."""
 
 
 class _SettledTable(NamedTuple):
-    """`ids`: of its newest metadata, all of which have a row."""
+    """`ids`: snapshots of its newest metadata, all of which have a row."""
 
     location: str
     uuid: str | None
@@ -30,7 +31,9 @@ class _SettledTable(NamedTuple):
 
 
 class SettledTables:
-    """By name of the table. `most_ids` in total; tables beyond are read completely when they change."""
+    """Settled tables by name. `most_ids`: the limit over all tables; tables beyond it are read completely when they
+    change.
+    """
 
     def __init__(self, most_ids: int = MOST_IDS) -> None:
         self._tables: dict[TableName, _SettledTable] = {}
@@ -38,7 +41,7 @@ class SettledTables:
         self._listing: LakeListing | None = None
 
     def clear(self) -> None:
-        """Know nothing."""
+        """Forget everything."""
         self._tables.clear()
         self._count, self._listing = 0, None
 
@@ -56,7 +59,7 @@ class SettledTables:
         return same and (listing.pointers is old.pointers or _names(listing) == _names(old))
 
     def put_names(self, listing: LakeListing) -> None:
-        """Everything about names is recorded; forget tables that responding catalogs no longer list."""
+        """Record that all names were processed, and forget tables that responding catalogs no longer list."""
         self._listing = listing
         for name in self._tables.keys() - {pointer.name for pointer in listing.pointers}:
             if name.catalog in listing.complete:
@@ -65,8 +68,9 @@ class SettledTables:
     def put(
         self, pointer: TablePointer, table: ObservedTable | None, ledger: Ledger, left: Collection[int] = ()
     ) -> None:
-        """Everything behind the pointer is recorded, except for snapshots in `left`: with any of those, the table is
-        checked again. `table` None: its rows are unknown, and there is nothing to do until the pointer changes.
+        """Record that everything at the pointer was processed, except for snapshots in `left`: with any of those, the
+        table is checked again. `table` None: its rows are unknown, and there is nothing to do until the pointer
+        changes.
         """
         self._drop(pointer.name)
         ids: array[int] = array("q")
@@ -100,5 +104,5 @@ def _names(listing: LakeListing) -> set[TableName]:
 
 
 def together(some: Known, better: Known) -> Known:
-    """Rows of both; where both have one that of `better`."""
+    """The rows of both; `better` takes precedence."""
     return {series: {**some.get(series, {}), **better.get(series, {})} for series in some.keys() | better.keys()}

@@ -16,11 +16,11 @@ from limnograph.services.pipeline.changes import ObservedTable
 from limnograph.services.pipeline.ledger import Ledger
 
 TAKEN_AT_FIRST_SIGHT = 10_000
-"""At first sight at most this many snapshots are taken, the newest; older ones lie below the floor of our history."""
+"""When a table is first observed, at most this many snapshots are read, the newest; older ones are below the floor."""
 
 
 def first_seen(table: ObservedTable, ledger: Ledger, now: Micros) -> ChangeFact | None:
-    """The row that must be durable before the series' first snapshot; None when it is already there."""
+    """The row that must be durable before the series' first snapshot; None if it exists."""
     if ledger.first_seen(table.uuid):
         return None
     metadata = table.metadata
@@ -39,7 +39,7 @@ def first_seen(table: ObservedTable, ledger: Ledger, now: Micros) -> ChangeFact 
 
 
 def above_floor(table: ObservedTable, snapshot: Snapshot, ledger: Ledger) -> bool:
-    """Whether a snapshot belongs to the history that we took up at first sight."""
+    """Whether a snapshot belongs to the history that is recorded since the first observation."""
     row = ledger.first_seen(table.uuid)
     if row is None or not (row.to_value or "").lstrip("-").isdecimal():
         return True
@@ -66,7 +66,7 @@ def _numbered(metadata: TableMetadata) -> bool:
 
 
 def named(table: ObservedTable, ledger: Ledger, now: Micros) -> ChangeFact | None:
-    """A name that the series did not have. The first bearer of a name had it as long as its history goes back."""
+    """A new name of the series. The first series with a name had it as long as its history goes back."""
     name = str(table.name)
     if ledger.owners().get(name) == table.uuid:
         return None
@@ -90,8 +90,8 @@ def _oldest(table: ObservedTable, now: Micros) -> Micros:
 def dropped(
     listed: dict[str, str | None], complete: Collection[str], ledger: Ledger, now: Micros
 ) -> Iterator[ChangeFact]:
-    """Names that their series lost. `listed`: series by listed name, None when it cannot be read now;
-    `complete`: catalogs whose listing is complete.
+    """Names that their series lost. `listed`: series by listed name, None if it cannot be read now; `complete`:
+    catalogs whose listing is complete.
     """
     for name, uuid in sorted(ledger.owners().items()):
         catalog = name.split(".", maxsplit=1)[0]

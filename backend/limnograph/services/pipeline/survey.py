@@ -28,7 +28,7 @@ _log = logging.getLogger("limnograph.survey")
 READ_AT_ONCE = 8
 _UNSAFE = "the name is empty or contains line breaks (shown escaped); rename the table to observe it"
 TABLES_AT_ONCE = 1_000
-"""Tables whose metadata is in memory together."""
+"""Tables whose metadata is in memory at the same time."""
 
 
 class DamagedTable(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class DamagedTable(msgspec.Struct, frozen=True):
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """Results of the lake for the checked pointers. `failed`: tables that remain due."""
+    """The metadata behind the checked pointers. `failed`: tables that remain due."""
 
     listing: LakeListing
     readable: dict[TablePointer, TableMetadata]
@@ -48,18 +48,18 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 
     @contextmanager
     def isolated(self, name: TableName) -> Iterator[None]:
-        """What goes wrong inside is this table's failure alone: it stays due, and the others go on."""
+        """Limits an error to this table: it stays due, and the others continue."""
         try:
             yield
         except LimnographError as error:
             self.failed[name] = str(error)
-        except Exception as error:  # noqa: BLE001 - one table's surprise must not end the pass of all
+        except Exception as error:  # noqa: BLE001 - an unexpected error of one table must not end the whole pass
             _log.exception("%s could not be read", name)
             self.failed[name] = clean(f"unexpected {type(error).__name__}: {error}")
 
 
 def survey(lake: ObservedLake, listing: LakeListing, pointers: Iterable[TablePointer]) -> Survey:
-    """Read the metadata file of every pointer; a few at a time, because storage is mostly waiting."""
+    """Read the metadata file of every pointer, a few at a time, as most of the time is spent waiting for storage."""
     found = Survey(listing=listing, readable={}, damaged=[], failed={})
 
     def read(pointer: TablePointer) -> None:
@@ -72,7 +72,8 @@ def survey(lake: ObservedLake, listing: LakeListing, pointers: Iterable[TablePoi
             try:
                 read(pointer)
             except MetadataError as error:
-                # A pointer is as old as its last probe: the table may have moved on and its old file be deleted.
+                # A pointer is as old as its last probe: the table may have changed since, and its old file may be
+                # deleted.
                 newer = lake.newest(pointer)
                 if newer is None:
                     found.failed[pointer.name] = "it was removed from its catalog while it was read"
@@ -97,7 +98,7 @@ def survey(lake: ObservedLake, listing: LakeListing, pointers: Iterable[TablePoi
 
 
 def surveys(lake: ObservedLake, listing: LakeListing) -> Iterator[Survey]:
-    """All listed tables, some at a time."""
+    """Surveys of all listed tables, in groups."""
     for first in range(0, max(len(listing.pointers), 1), TABLES_AT_ONCE):
         yield survey(lake, listing, listing.pointers[first : first + TABLES_AT_ONCE])
 
@@ -118,7 +119,7 @@ def observed_tables(found: Survey, lake: ObservedLake, ledger: Ledger) -> list[O
 
 
 def _may_be(tables: Mapping[TableName, TableMetadata], ledger: Ledger) -> set[str]:
-    """Series that tables may turn out to be."""
+    """Series that tables may belong to."""
     owners = ledger.owners()
     found = {owners.get(str(name)) for name in tables}
     for metadata in tables.values():
@@ -127,8 +128,8 @@ def _may_be(tables: Mapping[TableName, TableMetadata], ledger: Ledger) -> set[st
 
 
 def _read_relatives(found: Survey, lake: ObservedLake, ledger: Ledger) -> set[str]:
-    """Read the listed tables whose uuid another name shows now, so that a copy and its original are distinguished.
-    Returns the uuids of which such a table is listed, but currently unreadable.
+    """Read the listed tables whose uuid another name has now, so that a copy and its original are distinguished.
+    Returns the uuids of such tables that are currently unreadable.
     """
     owners, looked = ledger.owners(), {*found.readable, *(damage.pointer for damage in found.damaged)}
     strangers = {m.uuid for p, m in found.readable.items() if m.uuid and owners.get(str(p.name)) != m.uuid}
@@ -144,7 +145,7 @@ def first_sights(tables: list[ObservedTable], ledger: Ledger, now: Micros) -> li
 
 
 def other_changes(found: Survey, tables: list[ObservedTable], ledger: Ledger, now: Micros) -> list[ChangeFact]:
-    """All other rows of `changes` that this survey adds; added to the ledger."""
+    """All other rows of `changes` from this survey; added to the ledger."""
     rows: list[ChangeFact] = []
     ledger.need(table.uuid for table in tables)
     owners = ledger.owners()

@@ -1,1 +1,1 @@
-"""Snapshots rolled up by hour and day."""
+"""Roll-ups of snapshots by hour and by day."""

@@ -1,7 +1,7 @@
-"""Roll-ups as a function: raw rows and main's moves in, one row per table and hour out; hours in, days out.
+"""Roll-ups as functions: raw rows and main's moves in, one row per table and hour out; hours in, days out.
 
-Pure: it opens nothing and knows no clock. Numbers that are not known are null, and a sum over nothing is 0. States
-follow the log of main, so a rollback is represented correctly; the snapshot before a span is not part of it.
+Pure: no I/O and no clock. Unknown numbers are null, and a sum over nothing is 0. States follow the log of main, so that
+a rollback is represented correctly; the snapshot before a span is not part of it.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ ROW_COLUMNS = (
     *DELTAS,
     *STATES,
 )
-"""Columns of `snapshots` that a roll-up is computed from."""
+"""Columns of `snapshots` that roll-ups are computed from."""
 MOVE_COLUMNS = ("table_uuid", "at", "place", "snapshot_id")
-"""Moves of main: instant, order among the moves of a table, and the snapshot that main points to afterwards."""
+"""Moves of main: instant, order among the moves of a table, and the snapshot that main points at afterwards."""
 
 _NAMED = pl.col("catalog").is_not_null() | pl.col("table").is_not_null()
 
 
 class Stamp(NamedTuple):
-    """What a roll-up was made from: sequence numbers of the heads of `snapshots` and `changes`, and when."""
+    """The source of a roll-up: sequence numbers of the heads of `snapshots` and `changes`, and when it was made."""
 
     source_sequence: int
     changes_sequence: int
@@ -42,9 +42,11 @@ class Stamp(NamedTuple):
 
 
 def roll_hours(rows: pl.DataFrame, moves: pl.DataFrame, pointed: pl.DataFrame, stamp: Stamp) -> pl.DataFrame:
-    """Rows of `snapshots_hourly`. `rows` (ROW_COLUMNS): all that were committed in the requested hours; `moves`
-    (MOVE_COLUMNS): all moves of main in them; `pointed` (ROW_COLUMNS): rows of the snapshots that the moves point to,
-    if known. One row per key in each.
+    """Rows of `snapshots_hourly`, with one row per key in each input.
+
+    `rows`: all rows (ROW_COLUMNS) committed in the requested hours
+    `moves`: all moves of main (MOVE_COLUMNS) in them
+    `pointed`: rows (ROW_COLUMNS) of the snapshots that the moves point at, if known
     """
     key = ["table_uuid", "hour"]
     commits = rows.filter(pl.col("committed_at").is_not_null()).with_columns(_floor("committed_at", HOUR, "hour"))
@@ -67,7 +69,7 @@ def roll_hours(rows: pl.DataFrame, moves: pl.DataFrame, pointed: pl.DataFrame, s
 
 
 def fold_days(hours: pl.DataFrame, stamp: Stamp) -> pl.DataFrame:
-    """Rows of `snapshots_daily` from all hours of those days: the same as if made from the raw rows."""
+    """Rows of `snapshots_daily` from all hours of those days: the same as from the raw rows."""
     ordered = hours.sort("table_uuid", "hour").with_columns(_floor("hour", DAY, "day"))
     moved, committed = pl.col("main_moves") > 0, pl.col("commits") > 0
     counts = ("commits", "unknown_commits", "main_moves", "other_operations", *OPERATIONS.values())
@@ -122,7 +124,7 @@ def _walk_columns() -> list[pl.Expr]:
 
 
 def _sum(values: pl.Expr) -> pl.Expr:
-    """Sum of the known values: 0 of no values, null when none of them is known or the sum is beyond 63 bits."""
+    """Sum of the known values: 0 without rows; null if no value is known or the sum exceeds 63 bits."""
     total = values.cast(pl.Int128).sum().cast(pl.Int64, strict=False)
     return pl.when((values.len() > 0) & (values.count() == 0)).then(None).otherwise(total)
 

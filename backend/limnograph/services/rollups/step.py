@@ -1,6 +1,6 @@
 """The roll-up as a step: dirty hours since the last one, read at one cut, rolled up, merged. Idempotent. Its progress
-is in properties (`rollup_marks`), set after both merges: a crash in between repeats it. The heads of a cut belong to
-one instant, so of two cuts one is newer in both, and the newer roll-up wins.
+is in properties (`marks.py`), set after both merges: a crash in between repeats it. The heads of a cut belong to one
+instant, so of two cuts one is newer in both, and the newer roll-up wins.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ _HOURLY = tuple(column.name for column in HOURLY.columns)
 
 
 class Cut(NamedTuple):
-    """Heads at one instant."""
+    """Heads of `snapshots` and `changes` at one instant."""
 
     snapshots: Position
     changes: Position | None
 
     def stamp(self, now: Micros) -> Stamp:
-        """What a roll-up from here carries."""
+        """The stamp of a roll-up from this cut."""
         return Stamp(self.snapshots.sequence, self.changes.sequence if self.changes else 0, now)
 
 
 class RollupReport(msgspec.Struct, frozen=True):
-    """What a roll-up did. `closed`: table-days left alone, because raw rows of theirs may be gone."""
+    """The result of a roll-up. `closed`: table-days left unchanged because some of their raw rows may be deleted."""
 
     hours: int = 0
     days: int = 0
@@ -52,8 +52,10 @@ class RollupReport(msgspec.Struct, frozen=True):
 
 
 class Rollups:
-    """Rolls up one store. `hourly_days`: hours older than that are kept only per day; `rows_at_once`: dirty rows
-    whose days are rolled and merged together, which bounds the memory of a backfill.
+    """Rolls up one store.
+
+    `hourly_days`: older hours are kept only per day
+    `rows_at_once`: dirty rows whose days are rolled up and merged together, which bounds the memory of a backfill
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class Rollups:
         return any(head is not None and head.sequence > mark for head, mark in zip(heads, self._marks(), strict=True))
 
     def run(self) -> RollupReport:
-        """Roll up all that is dirty. Raises SourceError, and Conflict when another roll-up came between."""
+        """Roll up all dirty hours. Raises SourceError, and Conflict if another roll-up came first."""
         cut = self._cut()
         if cut is None:
             return RollupReport()
@@ -131,7 +133,7 @@ class Rollups:
         return found.group_by(_PAIR).agg(pl.col("rows").sum()).sort("hour", "table_uuid")
 
     def _pointing(self, rows: pl.DataFrame, cut: Cut) -> pl.DataFrame:
-        """Moves of main to the rows."""
+        """Moves of main that point at the rows."""
         if rows.is_empty():
             return pl.DataFrame(schema={"table_uuid": pl.String, "at": pl.Int64})
         start = _bounds(rows, "committed_at")[0]
@@ -141,8 +143,9 @@ class Rollups:
         return moves.join(rows.select("table_uuid", "snapshot_id"), on=["table_uuid", "snapshot_id"], how="semi")
 
     def _open(self, dirty: pl.DataFrame) -> pl.DataFrame:
-        """Without the table-days before the floor that were rolled once: raw rows of theirs may be gone. A table-day
-        that never was has lost none, so it is rolled. Of days that are older than all hours kept, every hour is wanted.
+        """Without the table-days before the floor that were rolled up once: some of their raw rows may be deleted. A
+        table-day that never was rolled up has lost none, so it stays. For days older than all retained hours, every
+        hour is requested.
         """
         floor = raw_floor(self._upkeep.standing(SNAPSHOTS).properties)
         wanted = dirty.with_columns(_day())
@@ -158,18 +161,18 @@ class Rollups:
         return pl.concat([late, *(part.select(late.columns) for part in hours)]).sort("hour", "table_uuid")
 
     def oldest_hour(self) -> Micros:
-        """Begin of the oldest day whose hours are kept."""
+        """Start of the oldest day whose hours are kept."""
         return truncated(self._clock.now(), DAY) - self._hourly_days * DAY
 
     def _roll(self, part: pl.DataFrame, cut: Cut, stamp: Stamp) -> tuple[int, int]:
-        """Hours and days merged."""
+        """The number of hours and days merged."""
         hours, oldest = roll_hours(*self._raw(part.select(_PAIR), cut), stamp), pl.lit(self.oldest_hour())
         merged = self._merge(HOURLY, hours.filter(pl.col("hour") >= oldest), "merge_hours")
         days = part.select("table_uuid", "day").unique()
         start, last = _bounds(days, "day")
         where = Where(tables=frozenset(days["table_uuid"]), start=start, end=last + DAY)
         standing = self._upkeep.rows(HOURLY, self._upkeep.standing(HOURLY).position, _HOURLY, where)
-        # All hours of a day make the day: those that stand, and those too old to be kept, which were rolled whole.
+        # All hours of a day make the day: the stored ones, and those too old to be stored, which were rolled up whole.
         both = pl.concat([standing.filter(pl.col("hour") >= oldest), hours.filter(pl.col("hour") < oldest)])
         both = both.with_columns(_day()).join(days, on=["table_uuid", "day"], how="semi").drop("day")
         return merged, self._merge(DAILY, fold_days(both, stamp), "merge_days")
@@ -186,13 +189,13 @@ class Rollups:
         missing = moves.join(near, on=key, how="anti")
         if missing.is_empty():
             return rows, moves, near
-        # Main was set to a snapshot of another time: a rollback, a publish, or one that was never read.
+        # Main was set to a snapshot of another time: a rollback, a publish, or a snapshot that was never read.
         elsewhere = Where(tables=frozenset(missing["table_uuid"]), ids=frozenset(missing["snapshot_id"]))
         far = self._upkeep.rows(SNAPSHOTS, cut.snapshots, ROW_COLUMNS, elsewhere)
         return rows, moves, pl.concat([near, far.join(near, on=key, how="anti")])
 
     def _merge(self, table: MetaTable, rows: pl.DataFrame, step: str) -> int:
-        """Rows that were not there yet, or only as made from older heads."""
+        """Merge rows that are new or stored from older heads; returns their number."""
         rows = self._newer(table, rows)
         if rows.is_empty():
             return 0
@@ -227,7 +230,7 @@ def moves_of(log: pl.DataFrame) -> pl.DataFrame:
 
 
 def _parts(wanted: pl.DataFrame, rows_at_once: int) -> Iterator[pl.DataFrame]:
-    """Whole days, so many together that their dirty rows are about `rows_at_once`."""
+    """Whole days, grouped so that their dirty rows are about `rows_at_once`."""
     days = wanted.group_by("day").agg(pl.col("rows").sum()).sort("day")
     group = (days["rows"].cum_sum() - days["rows"]) // rows_at_once
     for part in days.with_columns(group.alias("part")).partition_by("part", maintain_order=True):
@@ -235,7 +238,7 @@ def _parts(wanted: pl.DataFrame, rows_at_once: int) -> Iterator[pl.DataFrame]:
 
 
 def _bounds(rows: pl.DataFrame, column: str) -> tuple[Micros, Micros]:
-    """Least and greatest value of a column of integers that is not empty."""
+    """Least and greatest value of a non-empty integer column."""
     values = rows[column].drop_nulls().sort()
     return Micros(values[0]), Micros(values[-1])
 

@@ -1,1 +1,1 @@
-"""The server as a whole: live stream, status, doctor, page versions."""
+"""Server-wide services: live stream, status, doctor, page versions."""

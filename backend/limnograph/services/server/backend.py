@@ -1,4 +1,4 @@
-"""The services behind the HTTP routes. `wiring/server.py` builds the real ones; a test may replace one field."""
+"""The services behind the HTTP routes. `wiring/server.py` builds the real ones; a test may replace single fields."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from limnograph.services.timeline.timeline import TimelineService
 
 
 class Backend(NamedTuple):
-    """Everything the routes need."""
+    """All services that the routes need."""
 
     fleet: FleetService
     """Rows of all tables."""
@@ -44,19 +44,19 @@ class Backend(NamedTuple):
     refs: RefPages
     """Branches and tags of one table."""
     explanations: ExplainPages
-    """Why a job of a table changed, and the labels that users give to commits."""
+    """Why a job of a table changed, and users' labels on commits."""
     runs: RunRegistry
-    """Where job runs are accepted."""
+    """Accepts job runs."""
     events: EventIntake
-    """Where events of other programs are accepted."""
+    """Accepts events of other programs."""
     alerts: AlertPages
-    """Where alerts are accepted, listed and found."""
+    """Accepts, lists and finds alerts."""
     status: StatusService
     """Status of the server and its sources."""
     clock: Clock
-    """The time that answers are based on."""
+    """The clock that responses are based on."""
     versions: LakeVersions
-    """Versions of what pages show."""
+    """Versions of pages."""
     live: Live
     """The hub of the live streams."""
     resolved: Callable[[TableName], TableName] = lambda name: name

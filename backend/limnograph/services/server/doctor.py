@@ -1,4 +1,6 @@
-"""Checks of an installation, side by side, each in its own time. Knows no source; `wiring/doctor.py` has the checks."""
+"""Runs the checks of an installation concurrently, each with its own time limit. Knows no source; the checks are in
+`wiring/doctor.py`.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ from limnograph.domain.errors import LimnographError
 
 WITHIN_S = 10.0
 SKEW_S = 5.0
-"""Clocks further apart than this put commits and metrics of one minute in two places."""
+"""With clocks further apart than this, commits and metrics of the same minute appear at different places."""
 
 Health = Literal["ok", "warn", "fail"]
 
 
 class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What one check found. `remedy`: what to do, when there is anything to do."""
+    """The result of one check. `remedy`: what to do, if anything."""
 
     name: str
     status: Health
@@ -29,7 +31,7 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckResult(NamedTuple):
-    """What a check that did not fail says; `remedy` makes it a warning."""
+    """The result of a check that did not fail; `remedy` makes it a warning."""
 
     detail: str
     remedy: str | None = None
@@ -45,7 +47,7 @@ class Check(NamedTuple):
 
 
 def run(checks: Sequence[Check], within_s: float = WITHIN_S) -> list[CheckReport]:
-    """All findings in the order of the checks; one that takes longer has failed."""
+    """Run the checks and report in their order; a check that takes longer than `within_s` has failed."""
     found: dict[str, CheckReport] = {}
     threads = [
         threading.Thread(target=lambda c=check: found.update({c.name: _asked(c)}), daemon=True) for check in checks
@@ -59,7 +61,7 @@ def run(checks: Sequence[Check], within_s: float = WITHIN_S) -> list[CheckReport
 
 
 def well(found: Sequence[CheckReport]) -> bool:
-    """Whether nothing that is required failed."""
+    """Whether no required check failed."""
     return all(finding.status != "fail" for finding in found)
 
 
@@ -69,7 +71,7 @@ def _asked(check: Check) -> CheckReport:
         told = check.ask()
     except LimnographError as error:
         return _failed(check, str(error), time.monotonic() - started)
-    except Exception as error:  # noqa: BLE001  # what a driver raises is a finding, not the end of the others
+    except Exception as error:  # noqa: BLE001  # an exception of a driver is a result, not the end of the other checks
         return _failed(check, f"{type(error).__name__}: {str(error).strip()[:200]}", time.monotonic() - started)
     return CheckReport(
         name=check.name,

@@ -17,7 +17,7 @@ from limnograph.domain.answers.tables import View
 from limnograph.domain.errors import TooManyRequests
 
 KEPT = 2_000
-"""Events that a reader gets when it reconnects."""
+"""Events that are replayed to a reader that reconnects."""
 WAITING = 500
 """Events that may wait for a reader; one that is further behind is dropped and reconnects with its last id."""
 RETRY_S = 10
@@ -32,14 +32,14 @@ class LiveEvent(NamedTuple):
 
 
 class Caps(NamedTuple):
-    """Streams that are open at once: of all callers, and of one (None = as many as of all)."""
+    """Most open streams: of all callers, and of one (None: the same as of all)."""
 
     all: int = 1_000
     each: int | None = 50
 
 
 class Live:
-    """`kept`, `waiting`: see KEPT and WAITING. Used on the event loop only; numbers of it may be read in any thread."""
+    """`kept`, `waiting`: see KEPT and WAITING. Used on the event loop only; its numbers may be read in any thread."""
 
     def __init__(self, caps: Caps = Caps(), *, kept: int = KEPT, waiting: int = WAITING) -> None:  # noqa: B008
         self._caps, self._waiting = caps, waiting
@@ -53,12 +53,12 @@ class Live:
 
     @property
     def readers(self) -> int:
-        """Streams that are open."""
+        """The number of open streams."""
         return len(self._readers)
 
     @property
     def published(self) -> int:
-        """Events that were published."""
+        """The number of published events."""
         return self._number
 
     def publish(self, kind: str, data: View) -> None:
@@ -70,7 +70,7 @@ class Live:
             reader.offer(event)
 
     def open(self, caller: str, last_id: str | None, *, capped: bool = True) -> Reader:
-        """A stream from after `last_id` on. Raises TooManyRequests. Close it with `Reader.close`."""
+        """A stream of the events after `last_id`. Raises TooManyRequests. Close it with `Reader.close`."""
         each = self._caps.each if capped else None
         if self.closed or len(self._readers) >= self._caps.all or (each is not None and self._of[caller] >= each):
             self.refused += 1
@@ -83,7 +83,7 @@ class Live:
         return reader
 
     def _missed(self, last_id: str | None) -> list[LiveEvent]:
-        """What came after an id, or one event that says that this is not known."""
+        """Events after an id, or a single event that reports that they are unknown."""
         if not last_id:
             return []
         server, _, number = last_id.partition("-")
@@ -101,7 +101,7 @@ class Live:
         return LiveEvent(f"{self._server}-{self._number}", "reset", msgspec.json.encode(data))
 
     def forget(self, reader: Reader) -> None:
-        """A stream is over."""
+        """Remove a closed stream."""
         if reader in self._readers:
             self._readers.discard(reader)
             self._of[reader.caller] -= 1
@@ -109,7 +109,7 @@ class Live:
                 del self._of[reader.caller]
 
     def close(self) -> None:
-        """End all streams and begin none."""
+        """End all streams and refuse new ones."""
         self.closed = True
         for reader in list(self._readers):
             reader.end()
@@ -134,14 +134,14 @@ class Reader:
             self._queue.put_nowait(event)
 
     def end(self) -> None:
-        """No more events; those that wait are still given."""
+        """Queue no more events; waiting ones are still delivered."""
         if not self.over:
             self.over = True
             self._queue.put_nowait(None)
             self._live.forget(self)
 
     async def next(self, seconds: float) -> list[LiveEvent] | None:
-        """What waits, at least one; empty after so many seconds without; None at the end."""
+        """The waiting events, at least one; empty after a time-out; None at the end of the stream."""
         try:
             async with asyncio.timeout(seconds):
                 first = await self._queue.get()
@@ -159,6 +159,6 @@ class Reader:
         return None
 
     def close(self) -> None:
-        """The caller is gone."""
+        """Close the stream: the caller disconnected."""
         self.over = True
         self._live.forget(self)

@@ -1,4 +1,4 @@
-"""Changes of the lake and of its sources as events of the live stream: the hot store is compared with what it was."""
+"""Publishes changes of the lake and its sources on the live stream: compares the hot store with its last state."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from limnograph.services.lake.table import HotTable
 from limnograph.services.server.live import Live
 
 LOOK_S = 0.1
-"""How long a commit that is in memory waits at most to be published."""
+"""How long a commit in memory waits at most before it is published."""
 SOURCES_S = 1.0
 MOST_COMMITS = 100
 """Commits of one table that are published one by one; a backfill is not."""
 MOST_TABLES = 1_000
-"""Tables that change at once and are published one by one; beyond, all readers get a reset."""
+"""Tables that change at once and are published one by one; beyond it all readers get a reset."""
 
 
 class LiveLake:
-    """Looks at the store while it runs. Used on the event loop only."""
+    """Compares the store periodically. Used on the event loop only."""
 
     def __init__(self, store: HotStore, sources: Callable[[], Awaitable[Sequence[SourceStatus]]], live: Live) -> None:
         self._store, self._sources, self._live = store, sources, live
@@ -37,7 +37,7 @@ class LiveLake:
         self._first = store.reading.read_at is None
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Run until cancelled."""
         rounds = 0
         while True:
             self.look()
@@ -47,9 +47,7 @@ class LiveLake:
             await asyncio.sleep(LOOK_S)
 
     def look(self) -> None:
-        """Publish what changed in the lake since the last look. The first lake is not published: pages were made from
-        it.
-        """
+        """Publish changes of the lake since the last call, except for the first lake: pages were built from it."""
         reading = self._store.reading
         before, self._lake = self._lake, reading.lake
         if reading.lake is before:
@@ -91,7 +89,7 @@ class LiveLake:
         )
 
     async def look_at_sources(self) -> None:
-        """Publish when a source begins or ceases to answer."""
+        """Publish when a source starts or stops responding."""
         sources = tuple(await self._sources())
         states: dict[str, Any] = {source.id: source.status for source in sources}
         if self._known is not None and states != self._known:

@@ -22,7 +22,7 @@ _STALE_S = 600.0
 
 
 class StatusService:
-    """Status of the server and readiness, from what the services last saw. Immutable after construction."""
+    """Status of the server and readiness, from the services' last observations. Immutable after construction."""
 
     def __init__(
         self,
@@ -47,15 +47,15 @@ class StatusService:
         self._watch, self._inbox_error = watch, inbox_error
 
     def waiting_for(self) -> str | None:
-        """What readiness waits for; None when the first reads of meta tables and catalogs were tried: a failing source
-        does not keep the pages away.
+        """What readiness waits for; None once the first reads of meta tables and catalogs were attempted. A failing
+        source does not block the pages.
         """
         if not self._store.attempted:
             return "the first read of the meta tables has not finished"
         return self._also_waiting()
 
     async def status(self) -> Status:
-        """As last seen; queries no source."""
+        """The last observed status; queries no source."""
         now_us, reading, watermark = self._clock.now(), self._store.reading, self._store.watermark
         tables = reading.lake.listed
         damaged = len(reading.lake.damaged) + sum(table.unreadable for table in tables)
@@ -106,8 +106,8 @@ class StatusService:
         return [*found, SourceStatus(id="inbox", kind="inbox", status=status, age_s=None, detail=inbox_error)]
 
     def _pipeline(self, now_us: int) -> SourceStatus:
-        """By the mark of its newest good pass. A pass that finds nothing new writes no row: an old row alone is no
-        fault.
+        """By the mark of its newest successful pass. A pass that finds nothing new writes no row, so an old row alone
+        is no fault.
         """
         written, passed = self._store.reading.head.written_at, self._last_pass()
         if written is None and passed is None:
@@ -121,7 +121,7 @@ class StatusService:
         return SourceStatus(id="pipeline", kind="pipeline", status="stale", age_s=age, detail=detail)
 
     def _prometheus(self) -> list[SourceStatus]:
-        """One for each server of the settings."""
+        """One status for each configured server."""
         if self._metrics is None:
             return [
                 SourceStatus(id="prometheus", kind="prometheus", status="absent", age_s=None, detail="not configured")
@@ -129,7 +129,7 @@ class StatusService:
         return [_measured(source) for source in self._metrics.sources]
 
     def _trino(self, now_us: int) -> list[SourceStatus]:
-        """The engine for old rows, when it is another than the one that reads new ones."""
+        """The engine for old rows, if it differs from the one that reads new rows."""
         if self._cold is None:
             return []
         error, last = self._cold.error, self._cold.last_success
@@ -146,7 +146,7 @@ class StatusService:
         ]
 
     def _active(self, now_us: int) -> list[SourceStatus]:
-        """Alertmanager, where the settings name it: queried only while an alert is open."""
+        """Alertmanager, if configured: queried only while an alert is open."""
         checks = self._alertmanager
         if checks is None or not checks.asks:
             return []

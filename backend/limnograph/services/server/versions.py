@@ -1,4 +1,4 @@
-"""The version of what a page shows: a number that changes when a commit, a job run or a failing source changes it."""
+"""The version of a page's content: a number that changes when a commit, a job run or a failing source changes it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class _PageVersion(NamedTuple):
 
 
 class LakeVersions:
-    """Versions of the hot store, of accepted runs and alerts, and of which sources answer. Parts are compared as
-    objects: a table that did not change keeps its object from one lake to the next. Thread-safe: writing is guarded
-    by `_lock`, reading is a single look-up of an immutable value.
+    """Versions of the hot store, of accepted runs and alerts, and of which sources respond. Parts are compared by
+    identity: a table that did not change keeps its object from one lake to the next. Thread-safe: writing is guarded by
+    `_lock`, reading is a single look-up of an immutable value.
     """
 
     def __init__(
@@ -36,16 +36,18 @@ class LakeVersions:
         self._lock = threading.Lock()
 
     def of(self, table: TableName | None) -> int:
-        """Of one table, or of the whole lake; costs microseconds. Equal numbers: nothing known changed in between."""
+        """The version of one table, or of the whole lake; costs microseconds. Equal numbers: no known change in
+        between.
+        """
         reading = self._store.reading
         uuid = None if table is None else reading.lake.names.get(table)
-        if uuid is None:  # of a name that no table has, only the lake is known
+        if uuid is None:  # a name without a table depends on the whole lake
             table = None
         alerts = self._alerts.version(table) if self._alerts else 0
         sources = (self._runs.version(table), alerts, self._silent())
         part = reading.lake if table is None or uuid is None else reading.lake.tables.get(uuid)
         seen = self._seen.get(table)
-        failure = reading.error and (type(reading.error), str(reading.error))  # each try makes another object
+        failure = reading.error and (type(reading.error), str(reading.error))  # each attempt creates another object
         if seen and seen.parts[0] is part and seen.parts[1] == failure and seen.parts[2] == sources:
             return seen.number
         with self._lock:
@@ -54,8 +56,8 @@ class LakeVersions:
         return number
 
     def _silent(self) -> list[str]:
-        """Sources of metrics that did not answer the last query. One that rejects a query answers: else a single bad
-        query of the settings would end all pages each time that it is sent.
+        """Metrics sources that did not respond to the last query. One that rejects a query counts as responding:
+        otherwise a single bad query in the settings would invalidate all pages each time it is sent.
         """
         if self._metrics is None:
             return []

@@ -1,1 +1,1 @@
-"""Queries to Prometheus, Trino and storage: deadlines, breakers, counts."""
+"""Queries to Prometheus, Trino and storage: deadlines, breakers and counts."""

@@ -1,6 +1,6 @@
-"""One breaker per source: after some failures in a row a source is left alone for a while, then one question tries it.
+"""One breaker per source: after consecutive failures a source is not queried for a while, then one query probes it.
 
-Only failures that may pass (unavailable, late) count; an answer that says no is an answer. Thread-safe.
+Only failures that may be temporary (unavailable, late) count; a rejected query is a response. Thread-safe.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from limnograph.domain.errors import SourceError, SourceRejected, SourceUnavaila
 FAILURES = 5
 OPEN_S = 10.0
 JITTER = 0.2
-"""So that several servers do not try a source that comes back at one instant."""
+"""So that several servers do not query a recovering source at the same instant."""
 
 State = Literal["closed", "open", "half-open"]
 STATES: tuple[State, ...] = ("closed", "open", "half-open")
 
 
 class Breaker:
-    """`source` names it in errors. `now`: seconds of a clock that never goes back. Thread-safe: guarded by `_lock`."""
+    """`source` names it in errors. `now`: seconds of a monotonic clock. Thread-safe: guarded by `_lock`."""
 
     def __init__(
         self,
@@ -40,14 +40,14 @@ class Breaker:
 
     @property
     def state(self) -> State:
-        """`half-open`: the next question, or the one that is out, decides."""
+        """`half-open`: the next query, or the one in flight, decides."""
         with self._lock:
             if self._failures < self._most:
                 return "closed"
             return "half-open" if self._trying or self._now() >= self._until else "open"
 
     def admit(self) -> None:
-        """Before a question. Raises SourceUnavailable while the source is left alone."""
+        """Call before a query. Raises SourceUnavailable while the breaker is open."""
         with self._lock:
             if self._failures < self._most:
                 return
@@ -60,12 +60,12 @@ class Breaker:
             raise SourceUnavailable(self._source, f"{detail} ({self._failures} consecutive failures; retry {when})")
 
     def succeeded(self) -> None:
-        """An answer came."""
+        """The source responded."""
         with self._lock:
             self._failures, self._trying, self._last = 0, False, None
 
     def failed(self, error: SourceError) -> None:
-        """No answer came."""
+        """The source did not respond."""
         if isinstance(error, SourceRejected):
             self.succeeded()
             return

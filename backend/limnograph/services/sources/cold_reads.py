@@ -1,7 +1,7 @@
-"""Cold reads: off the event loop, within one deadline, cancelled when no request waits, by another engine when one
-fails.
+"""Cold reads: off the event loop, within one deadline, cancelled when no request waits, and with a fallback engine.
 
-A read that hangs for good (a catalog that drips) keeps its thread; there are few of those, and no page waits for one.
+A read that never returns (a catalog that sends its response byte by byte) keeps its thread. The number of such threads
+is bounded, and no page waits for one.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _PAGE = PageDeadline("cold reads")
 
 
 class ColdReads:
-    """At most `most` blocking reads at once, each answered or given up within `within_s`. Immutable after construction,
-    but for the semaphore that counts reads.
+    """At most `most` blocking reads at once, each of which ends within `within_s`. Immutable after construction, except
+    for the semaphore that counts reads.
     """
 
     def __init__(self, within_s: float = WITHIN_S, most: int = MOST) -> None:
@@ -42,13 +42,14 @@ class ColdReads:
         self._free = threading.BoundedSemaphore(most)
 
     def page(self) -> AbstractContextManager[None]:
-        """All reads of one page, however many follow one another, are answered or given up within `within_s`."""
+        """All reads of one page, even sequential ones, end within `within_s` together."""
         return _PAGE.within(self.within_s)
 
     async def ask(self, call: Callable[P, T], *args: P.args, **given: P.kwargs) -> T:
-        """What `call` returns, from a thread of its own. Raises SourceTimeout, SourceUnavailable, what `call` raises.
+        """The result of `call`, run in a separate thread. Raises SourceTimeout, SourceUnavailable, and what `call`
+        raises.
 
-        Whoever awaits this and is cancelled stops the query upstream too (`ports/stopping.py`).
+        If the awaiting task is cancelled, the query is stopped upstream too (`ports/stopping.py`).
         """
         until_s = _PAGE.end_s(self.within_s)
         if until_s <= asyncio.get_running_loop().time():
@@ -63,7 +64,7 @@ class ColdReads:
         def work() -> None:
             try:
                 found = context.run(call, *args, **given)
-            except BaseException as error:  # noqa: BLE001  # whatever it is belongs to who asked
+            except BaseException as error:  # noqa: BLE001  # any error is the caller's
                 _told(loop, answer, error=error)
             else:
                 _told(loop, answer, found)
@@ -106,7 +107,7 @@ def _told(
     try:
         loop.call_soon_threadsafe(tell)
     except RuntimeError:
-        return  # the server ended while it was read
+        return  # the server stopped during the read
 
 
 class ColdEngine:
@@ -124,15 +125,15 @@ class ColdEngine:
         self.error: SourceError | None = None
 
     def head(self) -> MetaHead:
-        """From the second: it reads the catalog, and `first` reads the result."""
+        """The head from `second`: it reads the catalog, and `first` then reads at that head."""
         return self._second.head()
 
     def properties(self, table: Table) -> Mapping[str, str]:
-        """Of the second, for the same reason."""
+        """Properties from `second`, for the same reason."""
         return self._second.properties(table)
 
     def select(self, query: MetaQuery) -> pl.DataFrame:
-        """As the port says. Raises SourceError when neither answers."""
+        """As the port specifies. Raises SourceError if neither responds."""
         try:
             return self._asked(query)
         except SourceError:
@@ -142,7 +143,9 @@ class ColdEngine:
         return self._second.select(query)
 
     def warm(self) -> None:
-        """Ask `first` for little, so that it has what a first page needs and status knows whether it answers."""
+        """Send a small query to `first`, so that the first page finds it ready and the status shows whether it
+        responds.
+        """
         for table in ("snapshots", "changes"):
             with contextlib.suppress(SourceError):
                 self._asked(MetaQuery(table=table, columns=("table_uuid",), limit=1))

@@ -1,5 +1,5 @@
-"""Metrics sources with their health: one breaker each, equal queries coalesced, the page's deadline observed. Of
-several servers all are queried; the first in the order of the settings that has the series is used.
+"""Metrics sources with their health: one breaker each, equal queries coalesced, the page's deadline observed. With
+several servers all are queried; the first configured one that has the series is used.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _PAGE = PageDeadline("metrics")
 
 
 def page_budget(seconds: float = PAGE_S) -> AbstractContextManager[None]:
-    """All questions of one page, however many follow one another, are answered or given up in this time."""
+    """All queries of one page, even sequential ones, end within this time together."""
     return _PAGE.within(seconds)
 
 
 Answer = Matrix | SourceError
-"""Of one source."""
+"""The response of one source."""
 
 
 class CoalescedSource:
-    """One source: equal questions that come together go out once; who leaves first does not end it for the others. Used
-    on the event loop only; `last_error` and `last_success` may be read in any thread.
+    """One source. Concurrent equal queries are sent once; a cancelled caller does not end the query for others. Used on
+    the event loop only; `last_error` and `last_success` may be read in any thread.
     """
 
     def __init__(self, source: MetricsSource, clock: Clock, breaker: Breaker | None = None) -> None:
@@ -66,7 +66,7 @@ class CoalescedSource:
         finally:
             waiting.pop()
             if not waiting and not task.done():
-                # Nobody waits any more: the question ends upstream too.
+                # No caller waits any more: the query is cancelled upstream too.
                 self._flying.pop(query, None)
                 task.cancel()
 
@@ -88,12 +88,12 @@ class CoalescedSource:
         return found
 
     def age_s(self) -> float | None:
-        """Seconds since the last answer."""
+        """Seconds since the last response."""
         return None if self.last_success is None else (self._clock.now() - self.last_success) / MICROS_PER_SECOND
 
 
 class Metrics:
-    """All sources, in the order of the settings; one is enough. Immutable after construction."""
+    """All sources, in the configured order; one is enough. Immutable after construction."""
 
     def __init__(self, sources: MetricsSource | Sequence[MetricsSource], clock: Clock) -> None:
         listed = sources if isinstance(sources, Sequence) else [sources]
@@ -101,37 +101,37 @@ class Metrics:
 
     @property
     def name(self) -> str:
-        """Names of the sources in settings."""
+        """The configured names of the sources."""
         return ", ".join(source.name for source in self.sources)
 
     @property
     def last_error(self) -> SourceError | None:
-        """Of the first source whose last answer failed."""
+        """The error of the first source whose last query failed."""
         return next((source.last_error for source in self.sources if source.last_error), None)
 
     def age_s(self) -> float | None:
-        """Seconds since the newest answer of any source."""
+        """Seconds since the newest response of any source."""
         return min((age for source in self.sources if (age := source.age_s()) is not None), default=None)
 
     async def range(self, query: RangeQuery, source: str | None = None) -> Matrix:
-        """Series of the source named, else of the first that has any. Raises SourceError when none has any and one
-        that might have failed.
+        """Series of the named source, else of the first that has any. Raises SourceError if none has any and one
+        failed.
         """
         return first_with_series(list((await self.each(query, source)).values()))
 
     async def everywhere(self, query: RangeQuery) -> Matrix:
-        """Series of all sources: for discovery. Raises SourceError when not one answers."""
+        """Series of all sources, for discovery. Raises SourceError if none responds."""
         return united(list((await self.each(query)).values()))
 
     async def each(self, query: RangeQuery, source: str | None = None) -> dict[str, Answer]:
-        """By name what each source answers, or the one named."""
+        """The response of each source, or of the named one, by name."""
         asked = [one for one in self.sources if source is None or one.name == source]
         async with asyncio.TaskGroup() as group:
             tasks = {one.name: group.create_task(_answer(one, query)) for one in asked}
         return {name: task.result() for name, task in tasks.items()}
 
     async def instant(self, promql: str, at_ms: Millis) -> Matrix:
-        """One sample per series at one instant, of all sources."""
+        """One sample per series at one instant, from all sources."""
         return await self.everywhere(RangeQuery(promql, at_ms, at_ms, 60))
 
 
@@ -143,7 +143,7 @@ async def _answer(source: CoalescedSource, query: RangeQuery) -> Answer:
 
 
 def first_with_series(answers: Sequence[Answer]) -> Matrix:
-    """Of the first source that has any; raises its SourceError when none has any and one that might have failed."""
+    """The series of the first source that has any; raises its SourceError if none has any and one failed."""
     found = [answer for answer in answers if isinstance(answer, Matrix)]
     with_series = next((matrix for matrix in found if matrix.series or matrix.truncated), None)
     if with_series is not None:
@@ -153,7 +153,7 @@ def first_with_series(answers: Sequence[Answer]) -> Matrix:
 
 
 def united(answers: Sequence[Answer]) -> Matrix:
-    """Series of all. Raises SourceError when not one answered."""
+    """The series of all sources. Raises SourceError if none responded."""
     found = [answer for answer in answers if isinstance(answer, Matrix)]
     if not found:
         _raise(answers)

@@ -1,6 +1,6 @@
-"""One query to each metrics server for all lanes of a page; its series are separated and combined here.
+"""One query per metrics server for all lanes of a page; its series are separated and combined here.
 
-Templates that cannot be joined (a query of the settings, a step without a finer one) and joined queries that a server
+Templates that cannot be joined (a configured query, a step without a finer one) and joined queries that a server
 rejects or truncates are sent one by one instead, so that one of them fails alone.
 """
 
@@ -35,20 +35,20 @@ class PageMetrics(NamedTuple):
         return all(matchers.get(label) == value for label, value in self.matchers.items())
 
     def known(self) -> Matrix:
-        """As `templates.jobs_of_table`, of all servers. Raises SourceError when not one answered."""
+        """As `templates.jobs_of_table`, from all servers. Raises SourceError if none responded."""
         return united([_part(answer, {}, {"runs", "seen"}) for answer in self.answers.values()])
 
     def band(self, matchers: Mapping[str, str], server: str | None) -> Matrix:
-        """As `templates.duration_band`, of the first server that has any. Raises SourceError."""
+        """As `templates.duration_band`, from the first server that has any. Raises SourceError."""
         return first_with_series(self._parts(matchers, {"min", "last", "max"}, server))
 
     def runs(self, matchers: Mapping[str, str], server: str | None, *, everywhere: bool) -> Matrix:
-        """As `templates.finished_runs`, of all servers or of the first that has any. Raises SourceError."""
+        """As `templates.finished_runs`, from all servers or from the first that has any. Raises SourceError."""
         found = self._parts(matchers, {"finished", "duration"}, None if everywhere else server)
         return united(found) if everywhere else first_with_series(found)
 
     def named(self, names: Collection[str], until: Millis) -> Matrix:
-        """Series of some additionally queried metrics, of all servers, up to an instant. Raises SourceError."""
+        """Series of additionally queried metrics, from all servers, up to an instant. Raises SourceError."""
         return united([_named(answer, names, until) for answer in self.answers.values()])
 
     def _parts(self, matchers: Mapping[str, str], stats: set[str], server: str | None) -> list[Answer]:
@@ -60,7 +60,7 @@ class PageMetrics(NamedTuple):
 async def ask(
     metrics: Metrics, matchers: Mapping[str, str], span: TimeRange, at_ms: Millis, also: Sequence[Expression] = ()
 ) -> PageMetrics | None:
-    """Queries each server once. `also`: further queries to join. None: these queries must be sent one by one."""
+    """Query each server once. `also`: further queries to join. None: these queries must be sent one by one."""
     fine_s = finer(span)
     if fine_s is None:
         return None
@@ -73,7 +73,7 @@ async def ask(
 def question(
     matchers: Mapping[str, str], span: TimeRange, at_ms: Millis, fine_s: int, also: Sequence[Expression] = ()
 ) -> RangeQuery:
-    """All queries of a page. `at_ms`: the instant at which jobs are known."""
+    """All queries of a page as one. `at_ms`: the instant at which jobs are known."""
     at_s, end_s = templates.snapped(at_ms) // MS_PER_SECOND, span.end // MS_PER_SECOND
     promql = templates.of_page(matchers, at_s, end_s, fine_s, templates.window_s(span.step_s), also=also)
     return RangeQuery(promql, span.start, span.end, fine_s)
@@ -94,7 +94,7 @@ def finer(span: TimeRange) -> int | None:
 
 
 def runs_step(start_ms: Millis, end_ms: Millis) -> int:
-    """Seconds between instants at which runs are searched: RUN_POINTS at most."""
+    """Seconds between the instants at which runs are searched, at most RUN_POINTS."""
     return max(LEAST_STEP_S, -(-(end_ms - start_ms) // (RUN_POINTS * MS_PER_SECOND)))
 
 
@@ -122,7 +122,7 @@ def _selected(series: Series, matchers: Mapping[str, str]) -> bool:
 
 
 def _as(series: Series, stats: set[str]) -> Iterator[Series]:
-    """The series under each statistic that it stands for."""
+    """The series under each of the requested statistics."""
     labelled = series.labels.get(templates.STAT)
     stands_for: Sequence[str] = _STATS.get(series.labels.get("__name__", ""), ()) if labelled is None else (labelled,)
     for stat in stats.intersection(stands_for):

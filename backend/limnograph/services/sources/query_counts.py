@@ -1,4 +1,4 @@
-"""How the questions to one source went: how many with which outcome took how long."""
+"""Counts the queries to one source by outcome and duration."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _KNOWN: dict[str, Outcome] = {
 
 
 class QueryCount(NamedTuple):
-    """`buckets`: how many took up to each of SECONDS, those that took longer last; `seconds` all together."""
+    """`buckets`: queries that took up to each of SECONDS, then those that took longer; `seconds`: their total."""
 
     buckets: tuple[int, ...]
     seconds: float
 
 
 class QueryCounts:
-    """Thread-safe: guarded by `_lock`. Counts from the start of the process."""
+    """Thread-safe: guarded by `_lock`. Counts since the start of the process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -39,7 +39,7 @@ class QueryCounts:
 
     @contextlib.contextmanager
     def timed(self) -> Iterator[None]:
-        """One question, from here to the end of the block; its outcome is what the block raises."""
+        """Time one query, until the end of the block; its outcome is what the block raises."""
         started = time.perf_counter()
         outcome: Outcome = "ok"
         try:
@@ -51,7 +51,7 @@ class QueryCounts:
             self.add(outcome, time.perf_counter() - started)
 
     def add(self, outcome: Outcome, seconds: float) -> None:
-        """One question."""
+        """Count one query."""
         place = bisect_left(SECONDS, seconds)
         with self._lock:
             buckets, total = self._seen.get(outcome, QueryCount((0,) * (len(SECONDS) + 1), 0.0))
@@ -59,7 +59,7 @@ class QueryCounts:
             self._seen[outcome] = QueryCount(more, total + seconds)
 
     def told(self) -> Mapping[Outcome, QueryCount]:
-        """By outcome; none that has not happened."""
+        """Counts by outcome, without those that never occurred."""
         with self._lock:
             return dict(self._seen)
 
@@ -73,7 +73,7 @@ def _outcome(error: BaseException) -> Outcome:
 
 
 class CountedSource(NamedTuple):
-    """A source as its metrics name it; without a breaker if it is always queried."""
+    """A source under its name in metrics; without a breaker if it is always queried."""
 
     kind: str
     name: str

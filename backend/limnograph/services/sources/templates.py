@@ -1,8 +1,8 @@
 """The named PromQL templates: Limnograph's queries to a metrics source. Users supply values, never text.
 
-`spark_job_*` are the gauges of `limnograph.spark_metrics`, `metrics_executor_*` Spark's own metrics of
+`spark_job_*` are the gauges of `limnograph.spark_metrics` (DESIGN §7), `metrics_executor_*` are Spark's own metrics of
 executors with `spark.ui.prometheus.enabled`. Windows are seconds: a sample older than the window is not drawn, so a
-line ends where its source fell silent.
+line ends where its source stopped.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ BUSY = "metrics_executor_totalDuration_seconds_total"
 TASKS = "metrics_executor_activeTasks"
 
 LOOKBACK = 120
-"""Two minutes: twice the usual scrape interval, so one lost scrape is no gap and a stopped source is."""
+"""Two minutes: twice the usual scrape interval, so that one lost scrape is no gap, but a stopped source is."""
 
 SNAP_MS = 15_000
-"""Instants of queries about now are aligned to a usual scrape interval, so that they repeat."""
+"""Instants of queries about now are aligned to a usual scrape interval, so that queries repeat."""
 
 RATE_WINDOW = 300
-"""A rate needs two samples: of an endpoint that is scraped every minute, with one scrape lost."""
+"""A rate needs two samples: this covers an endpoint that is scraped every minute, with one lost scrape."""
 
 _TABLE = ("catalog", "table_namespace", "table")
 
 
 def table_matchers(name: TableName) -> dict[str, str]:
-    """The labels that every metric of a table carries."""
+    """The labels of every metric of a table."""
     plain = name.plain
     return {"catalog": plain.catalog, "table_namespace": plain.namespace, "table": plain.table}
 
 
 def snapped(at_ms: Millis) -> Millis:
-    """The last SNAP_MS before an instant."""
+    """An instant rounded down to a multiple of SNAP_MS."""
     return Millis(at_ms // SNAP_MS * SNAP_MS)
 
 
 def window_s(step_s: int) -> int:
-    """Look back over one step, at least LOOKBACK."""
+    """A window of one step, but at least LOOKBACK."""
     return max(step_s, LOOKBACK)
 
 
 def duration_band(matchers: Mapping[str, str], step_s: int) -> str:
-    """Last duration of a job's finished runs, and its extremes over one step; label STAT tells them apart."""
+    """Last duration of a job's finished runs, and its extremes over one step, distinguished by label STAT."""
     parts = (
         ("min", "min", "min_over_time", step_s),
         ("last", "max", "last_over_time", window_s(step_s)),
@@ -90,7 +90,7 @@ def uses(seconds: int) -> str:
 
 
 def runs_of_jobs(names: Sequence[str], step_s: int) -> str:
-    """What `finished_runs` asks, of some jobs on whatever tables."""
+    """The query of `finished_runs`, for some jobs on any table."""
     width, matchers = window_s(step_s), {"job_name": tuple(names)}
     finished, lasted = (
         Aggregate("max", ("job_name",), Call("last_over_time", Selector(metric, matchers, width)))
@@ -108,13 +108,13 @@ def of_page(
     *,
     also: Sequence[Expression] = (),
 ) -> str:
-    """The queries of `jobs_of_table`, `duration_band` and `finished_runs`, for all jobs that the matchers select,
-    joined.
+    """The queries of `jobs_of_table`, `duration_band` and `finished_runs`, joined for all jobs that the matchers
+    select. `at_s` and `end_s` are epoch seconds.
 
-    Steps of `fine_s`: metrics by name (last sample within `look_back_s`), the duration's extremes since the step before
-    under STAT min and max, and at `end_s` alone, the range's last instant, what was known at `at_s` of the day before
-    under STAT runs and seen (epoch seconds all). Series keep their labels: to add them up per step costs the server
-    more than to send them. `also`: series of other metrics, as they are.
+    At steps of `fine_s` it returns the metrics by name (last sample within `look_back_s`), and the duration's extremes
+    since the previous step under STAT min and max. At `end_s` alone, the range's last instant, it returns the job
+    statistics at `at_s` over the day before, under STAT runs and seen. Series keep their labels: adding them up per
+    step costs the server more than sending them. `also`: series of other metrics, unchanged.
     """
     day_s, by = 86_400, ("job_name", "role")
     extremes = (
@@ -135,7 +135,7 @@ def median_duration_by_table(seconds: int) -> str:
 
 
 def p95_duration_by_table(seconds: int) -> str:
-    """What 95 of 100 runs of every reader of every table stay below over the window before the instant."""
+    """95th percentile of the duration of every reader of every table over the window before the instant."""
     return _duration_by_table(seconds, 0.95)
 
 
@@ -151,12 +151,12 @@ def job_of_application(application_id: str, seconds: int) -> str:
 
 
 def busy_cores(application: str, step_s: int) -> str:
-    """Cores that tasks of an application keep busy: seconds of tasks a second, of all executors."""
+    """Cores that tasks of an application keep busy: task seconds per second, over all executors."""
     selector = Selector(BUSY, {"application_name": application}, max(step_s, RATE_WINDOW))
     return str(Aggregate("sum", (), Call("rate", selector)))
 
 
 def executors(application: str, step_s: int) -> str:
-    """Executors of an application beside its driver, which Spark lists among them."""
+    """Executors of an application without its driver, which Spark lists among them."""
     selector = Selector(TASKS, {"application_name": application}, window_s(step_s), but=(("executor_id", "driver"),))
     return str(Aggregate("count", (), Call("last_over_time", selector)))

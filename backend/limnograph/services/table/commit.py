@@ -1,4 +1,4 @@
-"""One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it."""
+"""One commit: how it changed its parent's state, who wrote it, what it touched, and the durations of runs around it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from limnograph.services.table.touched import touched_rows
 from limnograph.services.table.writing_runs import writing_run
 
 AROUND = 6 * 3_600 * MICROS_PER_SECOND
-"""How far before and after a commit runs are examined, microseconds."""
+"""How far before and after a commit runs are examined, in microseconds."""
 RUNS_KEPT = 30
 _UNKNOWN = Shift(None, None, None)
 _Unit = Literal["files", "bytes", "rows", "manifests", "bytes_per_file"]
@@ -54,7 +54,7 @@ class CommitDetails:
         self._store, self._engine, self._jobs, self._clock = store, engine, jobs, clock
 
     async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
-        """Raises NotFound for an unknown table or commit, SourceError when the meta tables cannot be read."""
+        """Raises NotFound for an unknown table or commit, SourceError if the meta tables cannot be read."""
         with self._store.reads.page():
             found = await self._store.reads.ask(self._find, name, snapshot_id)
             row, history = found.row, found.history
@@ -93,10 +93,12 @@ class CommitDetails:
         )
 
     def _find(self, name: TableName, snapshot_id: int) -> _CommitContext:
-        """Whole row and parent: from the meta tables by id, else from the watcher; with the history around it."""
+        """The whole row and its parent, from the meta tables by id, else from the watcher; with the surrounding
+        history.
+        """
         reading = self._store.reading
         if reading.error is not None and not reading.lake.histories:
-            raise reading.error.with_traceback(None)  # kept with the reading: it must not gather frames
+            raise reading.error.with_traceback(None)  # stored with the view: it must not collect traceback frames
         history = reading.lake.find(name)
         if history is None:
             raise NotFound(f"{name} has never been readable, so its commits are unknown")
@@ -134,8 +136,8 @@ class CommitDetails:
         return effects_of(runs, at)
 
     async def _written_by(self, row: SnapshotFact) -> str | None:
-        """Job whose application id is the commit's, for a commit that no run reported. It never says whom the commit
-        slowed.
+        """The job whose application id is the commit's, for a commit that no run reported. Never used to decide which
+        job a commit slowed.
         """
         if row.app_id is None:
             return None
@@ -150,7 +152,7 @@ class CommitDetails:
 
 
 def difference(parent: SnapshotFact | None, row: SnapshotFact) -> list[Diff]:
-    """Numbers before and after; before the first commit of a table everything is known to be nothing."""
+    """Numbers before and after. Before a table's first commit every number is 0."""
     first = row.parent_id is None and row.operation is not None
 
     def one(metric: str, unit: _Unit, before: float | None, after: float | None) -> Diff:
@@ -222,7 +224,7 @@ def effects_of(runs: list[RunRecord], at: Micros) -> list[RunEffect]:
 
 
 def _neighbours(history: History, row: SnapshotFact) -> tuple[str | None, str | None]:
-    """Ids before and after on main; for a commit off main, its parent and nothing."""
+    """Ids of the previous and next commit on main; for a commit off main, its parent and None."""
     ids = history.main_ids
     if row.snapshot_id not in ids:
         return (None if row.parent_id is None else str(row.parent_id)), None

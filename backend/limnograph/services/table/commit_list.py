@@ -1,4 +1,4 @@
-"""Commits of a table or of all tables, newest first: from the index over all of them, of other lakes by a heap."""
+"""Commits of a table or of all tables, newest first: from the commit index in the hot lake, from a heap in others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BEFORE = (ID, _SCHEMA)
 
 
 class StoredCommit(NamedTuple):
-    """A row as it was read: numbers by column, words, and whether its schema is another than its parent's."""
+    """A row as read: numbers by column, words, and whether its schema differs from its parent's."""
 
     numbers: dict[int, int]
     words: list[str]
@@ -48,7 +48,7 @@ class StoredCommit(NamedTuple):
 
 
 class ListedCommit(NamedTuple):
-    """A commit of a list: the position of its row, and `(committed_at, snapshot id)`, the sort key of lists."""
+    """A commit of a list: the index of its row, and `(committed_at, snapshot id)`, the sort key of lists."""
 
     history: History
     place: int
@@ -68,7 +68,7 @@ class CommitLists:
         self._index.update(lake.listed, lake.floor)
 
     async def page(self, query: CommitsQuery) -> CommitsPage:
-        """Raises NotFound (table), InvalidInput (cursor), SourceError when the range could not be read."""
+        """Raises NotFound (table), InvalidInput (cursor), SourceError if the range could not be read."""
         question = cursors.of_commits(query)
         after = None
         if query.cursor is not None:
@@ -82,7 +82,7 @@ class CommitLists:
         if not reading.lake.reaches(to_micros(query.start), *uuids):
             reading = await self._store.reach(to_micros(query.start), uuids, (*_SHOWN, "schema_id"))
             if reading.partial and reading.error is not None:
-                raise reading.error  # a list without its older half would not say that it has one
+                raise reading.error  # a list without its older part would look complete
         page, more = await asyncio.to_thread(_page, self._found(reading, query, uuids, after), query.limit)
         watermark = self._store.watermark
         return CommitsPage(
@@ -103,7 +103,7 @@ class CommitLists:
 
 
 def _page(found: Iterator[ListedCommit], limit: int) -> tuple[list[CommitRow], tuple[int, int] | None]:
-    """Rows of a page, and the position of its last one when more follow."""
+    """Rows of a page, and the position of the last one if more follow."""
     first = list(itertools.islice(found, limit + 1))
     rows = [_shown(one) for one in first[:limit]]
     return rows, first[limit - 1].position if len(first) > limit else None
@@ -112,8 +112,8 @@ def _page(found: Iterator[ListedCommit], limit: int) -> tuple[list[CommitRow], t
 def _from_index(
     index: CommitIndex, lake: Lake, query: CommitsQuery, after: tuple[int, ...] | None
 ) -> Iterator[ListedCommit]:
-    """Commits that match, of all tables in one order. O(commits of the range) comparisons of columns, and the rows of
-    the tables that are shown.
+    """Matching commits of all tables in one order. O(commits of the range) comparisons of columns, plus the rows of the
+    tables that are shown.
     """
     end = to_micros(query.end) if after is None else min(to_micros(query.end), Micros(after[0]) + 1)
     wanted = CommitFilter(
@@ -126,7 +126,7 @@ def _from_index(
 
 
 def _read_at(history: History, at: Micros) -> Iterator[ListedCommit]:
-    """Commits of a table at an instant, with what their rows say."""
+    """Commits of a table at an instant, with the contents of their rows."""
     for place in history.table.rows.places_at(at):
         read = _read(history, place)
         yield ListedCommit(history, place, (at, read.numbers[ID]), read)
@@ -145,7 +145,7 @@ def _fits(found: ListedCommit, query: CommitsQuery) -> bool:
 def newest_first(
     tables: Sequence[HotTable], query: CommitsQuery, after: tuple[int, ...] | None
 ) -> Iterator[ListedCommit]:
-    """Commits that match, of several tables in one order. O(tables) comparisons, and the rows of the opened tables."""
+    """Matching commits of several tables in one order. O(tables) comparisons, plus the rows of the opened tables."""
     start, end = to_micros(query.start), to_micros(query.end)
     if after is not None:
         end = min(end, Micros(after[0]) + 1)
@@ -174,7 +174,7 @@ def newest_first(
 
 
 def _matching(history: History, query: CommitsQuery, after: tuple[int, ...] | None) -> Iterator[ListedCommit]:
-    """Commits of one table that match, newest first."""
+    """Matching commits of one table, newest first."""
     commits = history.between(to_micros(query.start), to_micros(query.end))
     fits = np.ones(len(commits), np.bool_)
     if query.operation is not None:
@@ -206,7 +206,7 @@ def _read(history: History, place: int) -> StoredCommit:
 
 
 def _shown(found: ListedCommit) -> CommitRow:
-    """A row in memory as lists show it; of its columns only those are taken."""
+    """A row in memory in the format of lists; only the columns of lists are read."""
     history, (numbers, words, changed) = found.history, found.read or _read(found.history, found.place)
     values: dict[str, Any] = {name: numbers[at] if numbers[at] != NULL else None for name, at in _NUMBERS}
     values |= {name: words[numbers[at]] if numbers[at] != NULL else None for name, at in _WORDS}
@@ -215,14 +215,14 @@ def _shown(found: ListedCommit) -> CommitRow:
 
 
 def schema_changed(history: History, row: SnapshotFact) -> bool:
-    """Whether the commit carries another schema than its parent; false when either is not known."""
+    """Whether the commit has a different schema than its parent; false if either is unknown."""
     parent = history.snapshots.get(row.parent_id) if row.parent_id is not None else None
     known = parent is not None and parent.schema_id is not None and row.schema_id is not None
     return known and parent is not None and parent.schema_id != row.schema_id
 
 
 def commit_row(history: History, row: SnapshotFact) -> CommitRow:
-    """A commit as lists show it."""
+    """A commit in the format of lists."""
     on_main = row.snapshot_id in history.main_ancestors
     return _row(history, row, on_main=on_main, changed=schema_changed(history, row))
 

@@ -1,4 +1,4 @@
-"""One table's history for a page that is made in a thread: found by name, reaching back far enough, or its damage."""
+"""One table's history for a page that is built in a thread: found by name, reaching back far enough, or its damage."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from limnograph.services.lake.store import HotStore
 
 
 class TableHistories:
-    """Over the hot index and, where it does not reach, the meta tables. Immutable after construction."""
+    """Histories from the hot index and, for older times, from the meta tables. Immutable after construction."""
 
     def __init__(self, store: HotStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
 
     def now(self, name: TableName) -> History:
-        """What memory has; of a name that was never readable only its damage. Raises NotFound, SourceUnavailable."""
+        """The history in memory; for a name that was never readable only its damage. Raises NotFound,
+        SourceUnavailable.
+        """
         reading = self._store.reading
         if reading.error is not None and not reading.lake.histories and not reading.lake.damaged:
             raise SourceUnavailable("meta", reading.error.detail)
@@ -32,17 +34,17 @@ class TableHistories:
         return history
 
     def since(self, name: TableName, start: Micros) -> History:
-        """Complete from `start` (microseconds) on. Blocks. Raises NotFound, SourceError."""
+        """The complete history since `start` (microseconds). Blocks. Raises NotFound, SourceError."""
         history = self.now(name)
         if not history.uuid or self._store.reading.lake.reaches(start, history.uuid):
             return history
         reading = self._store.since(start, (history.uuid,))
         if reading.partial and reading.error is not None:
-            raise reading.error.with_traceback(None)  # it may be kept: it must not gather frames
+            raise reading.error.with_traceback(None)  # it may be cached: it must not collect traceback frames
         return reading.lake.histories.get(history.uuid, history)
 
     def known_until(self, name: TableName) -> Micros:
-        """Facts after this instant are unknown, microseconds: the watermark, at most now."""
+        """Facts after this instant (microseconds) are unknown: the watermark, at most now."""
         now, watermark = self._clock.now(), self._store.known_until(name)
         return now if watermark is None else min(now, watermark)
 

@@ -1,4 +1,4 @@
-"""One table now: identity, schema, spec, refs, freshness, jobs, and what is not set up."""
+"""One table now: identity, schema, spec, refs, freshness, jobs, and missing set-up steps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TableService:
         self._store, self._jobs, self._clock, self._limits = store, jobs, clock, limits
 
     async def detail(self, name: TableName) -> TableDetail:
-        """State now. Raises NotFound; SourceUnavailable while nothing could be read yet."""
+        """The current state. Raises NotFound; SourceUnavailable before the first read."""
         reading = self._store.reading
         if reading.error is not None and not reading.lake.histories and not reading.lake.damaged:
             raise SourceUnavailable("meta", reading.error.detail)
@@ -43,7 +43,7 @@ class TableService:
         jobs = await self._jobs.of_table(name, to_millis(now))
         pace = (await slowest_readers(self._jobs.metrics, to_millis(now - DAY), to_millis(now))).get(name)
         if history is None:
-            # A name that was never readable still has a page: it says why.
+            # A name that was never readable still has a page, which shows the reason.
             damage = reading.lake.damaged[name]
             empty = history_of("", name, [], [damage])
             return self._view(name, empty, jobs, None)
@@ -95,7 +95,7 @@ class TableService:
 
 
 def _gone_name(history: History, name: TableName) -> ChangeFact | None:
-    """The change that took the name from the table; None while it has it."""
+    """The change that took the name from the table; None if the table still has it."""
     newest = standing_names(history.changes).get(str(name))
     return newest if newest is not None and newest.kind == "dropped" else None
 
@@ -107,13 +107,13 @@ def _health(history: History, head: SnapshotFact | None, gone: ChangeFact | None
 
 
 def _renamed(history: History) -> TableRef | None:
-    """The name that the table has now; None when it has none."""
+    """The current name of the table; None if it has none."""
     name = None if history.dropped else history.table.name
     return None if name is None else TableRef(**name.plain._asdict(), path=table_path(name))
 
 
 def refs(history: History) -> list[Ref]:
-    """Branches and tags now; main first."""
+    """Current branches and tags, main first."""
     newest: dict[str, ChangeFact] = {}
     for change in history.of_kind("ref"):
         if change.subject:
@@ -134,7 +134,7 @@ def refs(history: History) -> list[Ref]:
 
 
 def _gone(change: ChangeFact | None, history: History) -> bool:
-    """Whether main was taken away after its last move."""
+    """Whether main was removed after its last move."""
     return change is not None and change.at > history.main_times[-1]
 
 

@@ -1,4 +1,6 @@
-"""The rows that a commit wrote, as a predicate for users' statements: of its partitions, by its own specs."""
+"""The rows that a commit wrote, as a predicate for users' statements, built from the commit's partitions and their
+specs.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def _predicate(history: History, row: SnapshotFact) -> Predicate:
 
 
 def specs_of(history: History) -> dict[int, list[PartitionField]]:
-    """Partition specs that the table is known to have had, by id."""
+    """All known partition specs of the table, by id."""
     return {
         int(change.to_value): schemas.partition_fields(change.detail)
         for change in history.of_kind("spec")
@@ -42,7 +44,7 @@ def specs_of(history: History) -> dict[int, list[PartitionField]]:
 
 
 def columns_of(history: History) -> dict[int, PredicateColumn]:
-    """Columns of the present schema by field id; those inside of lists and maps cannot be partitioned by."""
+    """Columns of the current schema by field id; columns inside lists and maps cannot be partition sources."""
     schema = history.latest("schema")
     tree = tree_of(schema.detail) if schema else None
     return {field.id: PredicateColumn(_path(tree, field.id), field.type) for field in tree.values()} if tree else {}

@@ -1,4 +1,4 @@
-"""The run that wrote a commit, as the commit's page shows it: when it ran, and where the table's columns come from."""
+"""The run that wrote a commit, for the commit's page: when it ran, and the origin of the table's columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COLUMNS_SHOWN = 500
 
 
 def writing_run(run: RunFact, name: TableName, snapshot_id: int) -> WritingRun:
-    """Of a run that says it wrote the commit."""
+    """The part of a run about a commit that it reported as written."""
     table = wrote(run, name, snapshot_id)
     found = list(origins(table.facets if table else None))
     return WritingRun(

@@ -1,4 +1,4 @@
-"""The lane of alerts: a bar for each episode of the table that touches the range, one for the time that it waited."""
+"""The lane of alerts: a bar for each episode of the table that overlaps the range, and one for its pending time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limnograph.services.sources.page_metrics import PageMetrics
 from limnograph.services.timeline.pending import waits
 
 MOST = 500
-"""Bars of one answer; the newest ones."""
+"""Most bars of one response; the newest ones."""
 
 
 async def draw(
@@ -27,7 +27,7 @@ async def draw(
     *,
     page: asyncio.Task[PageMetrics | None] | None = None,
 ) -> BarsLane:
-    """`absent` until an alert was received, or one is pending. `page`: the queries of other lanes."""
+    """`absent` until an alert was received or is pending. `page`: the queries of other lanes."""
     episodes = alerts.episodes(name) if alerts else []
     waiting = await waits(metrics, name, span, now_ms, [episode.fact for episode in episodes], page=page)
     known = waiting or (alerts is not None and alerts.version(None))

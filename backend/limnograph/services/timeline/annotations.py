@@ -9,7 +9,7 @@ from limnograph.domain.page_paths import commit_path
 
 
 def annotation(commit: CommitRow) -> Annotation:
-    """Numbers that are not known are left out, never 0."""
+    """The annotation of a commit. Unknown numbers are left out, never 0."""
     counts = (
         (commit.added_data_files, "+", "data file"),
         (commit.removed_data_files, "\u2212", "data file"),

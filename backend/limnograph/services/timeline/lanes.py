@@ -1,6 +1,6 @@
 """Lanes of the timeline from a table's history: states, commits, versions, freshness. Pure; knows no source. Values are
 placed at the step's first instant and hold until the next commit. After `known_until`, and where a number is unknown,
-there is null: a gap in the drawn path, never a zero.
+the value is null: a gap in the drawn path, never a zero.
 """
 
 from __future__ import annotations
@@ -35,9 +35,12 @@ from limnograph.services.timeline import refs as ref_lane
 
 
 class MetaState(NamedTuple):
-    """Status that all lanes of the metadata share. `known_until` epoch microseconds; `meta`: catalog and namespace of
-    the meta tables, for the SQL to copy. `ref`: the branch or tag whose commits are distinguished. `fresh_within_s`:
-    the objective for the age of the last commit; None: there is none.
+    """Status that all lanes of the metadata share.
+
+    `known_until`: epoch microseconds
+    `meta`: catalog and namespace of the meta tables, for the SQL to copy
+    `ref`: the branch or tag whose commits are distinguished
+    `fresh_within_s`: objective for the age of the last commit, in seconds; None without one
     """
 
     status: LaneStatus
@@ -50,7 +53,7 @@ class MetaState(NamedTuple):
 
 
 class MetaLaneHead(LaneHead):
-    """The first fields of a lane's answer, with the status that it shares."""
+    """The first fields of a lane, with the shared status."""
 
     status: LaneStatus
     age_s: float | None
@@ -58,7 +61,7 @@ class MetaLaneHead(LaneHead):
 
 
 def shared(lane: str, state: MetaState) -> MetaLaneHead:
-    """What an answer has of the lane's spec and of the state that all lanes share."""
+    """The fields of a lane from its spec and from the state that all lanes share."""
     return {**head_of(lane), "status": state.status, "age_s": state.age_s, "problem": state.problem}
 
 
@@ -95,7 +98,7 @@ def _step(spec: LaneSpec, history: History, span: TimeRange, state: MetaState) -
 
 
 def file_sizes(history: History, span: TimeRange, state: MetaState) -> BandLane:
-    """Sizes of data files in a band, with the size that the table asks for."""
+    """Sizes of data files as a band, with the table's target size."""
     at, times = instants(span), history.main_times
 
     def shown(column: str) -> list[Value]:
@@ -169,7 +172,7 @@ def _event(history: History, row: SnapshotFact) -> CommitEvent:
 
 
 def _versions(history: History, span: TimeRange, state: MetaState) -> BarsLane:
-    """One bar per pair of schema and spec version; its detail says what the version changed."""
+    """One bar per pair of schema and spec version; its detail lists the changes of the version."""
     start, end = to_micros(span.start), to_micros(span.end)
     bars: list[Bar] = []
     newest: dict[str, ChangeFact] = {}
@@ -220,7 +223,7 @@ def sql(
     table: str = "snapshots",
     time: str = "committed_at",
 ) -> LaneQuery:
-    """The lane as SQL over a meta table, for people to copy; it is never run. `time`: its column of time."""
+    """The lane as SQL over a meta table, for users to copy; it is never run. `time`: the table's time column."""
     start, end = (dt.datetime.fromtimestamp(at / 1000, tz=dt.UTC) for at in (span.start, span.end))
     uuid = history.uuid.replace("'", "''")
     text = (
@@ -237,5 +240,5 @@ DRAWINGS: Mapping[str, Callable[[History, TimeRange, MetaState], Lane]] = {
     "file_size": file_sizes,
     "freshness": _freshness,
 }
-"""Lanes that are not one column along main."""
+"""Lanes that are not a single column along main."""
 META_LANES = frozenset({*DRAWINGS, *(spec.id for spec in LANE_SPECS if spec.column)})

@@ -1,6 +1,6 @@
 """Lanes of a long range: roll-ups up to their edge, raw rows after it, on one axis. Pure; knows no source. Roll-ups
 contain the same as raw rows at the same step: the state at a step's first instant and the extremes inside it, so that a
-spike of a minute shows in a year. One commit on a span's very first microsecond counts one span later.
+spike of a minute is visible in a year. A commit on a span's very first microsecond counts one span later.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Along(NamedTuple):
 
 
 def draw(lane: str, rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> Lane:
-    """One lane of the metadata. `history` is known from `rolled.edge` on, with what main pointed at then."""
+    """One lane of the metadata. `history` is known since `rolled.edge`, including what main pointed at then."""
     if lane in DRAWINGS:
         return DRAWINGS[lane](rolled, history, span, state)
     if SPEC_OF[lane].column in STATES:
         return _step(SPEC_OF[lane], rolled, history, span, state)
-    # Versions are changes, which are kept; skew and debt are in no roll-up, so they begin at the edge.
+    # Versions come from changes, which are kept; skew and debt are in no roll-up, so they begin at the edge.
     return lanes.draw(lane, history, span, state)
 
 
@@ -55,7 +55,7 @@ def _along(rolled: RolledHistory, column: str) -> Along:
 
 
 def _held(along: Along, history: History, column: str, at: Sequence[Micros], edge: Micros) -> list[Value]:
-    """State at each instant: of the span that ended before, from the edge on of the move before."""
+    """State at each instant: of the span that ended before it, or after the edge of the last move before it."""
     old = alignment.held(along.ends, along.last, at)
     new = alignment.held(history.main_times, history.column(column), at)
     return [old[i] if instant < edge else new[i] for i, instant in enumerate(at)]
@@ -64,7 +64,7 @@ def _held(along: Along, history: History, column: str, at: Sequence[Micros], edg
 def _extremes(
     along: Along, history: History, column: str, at: Sequence[Micros], width_us: int, *, edge: Micros
 ) -> alignment.Envelope:
-    """Least and greatest per step: the state at its start, the spans that it overlaps, the moves after the edge."""
+    """Least and greatest per step, over the state at its start, the overlapping spans, and the moves after the edge."""
     low = _held(along, history, column, at, edge)
     high = list(low)
     if not at:
@@ -108,7 +108,7 @@ def _step(spec: LaneSpec, rolled: RolledHistory, history: History, span: TimeRan
 
 
 def _file_size(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> BandLane:
-    """Roll-ups keep the median alone: the band begins at the edge."""
+    """Roll-ups keep only the median: the band begins at the edge."""
     raw = lanes.file_sizes(history, span, state)
     at = instants(span)
     old = [instant < rolled.edge for instant in at]
@@ -124,7 +124,7 @@ def _file_size(rolled: RolledHistory, history: History, span: TimeRange, state: 
 
 
 def _freshness(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> LineLane:
-    """Before the edge the last commit is known by its span: `v` is the least that the age can be, `max` the most."""
+    """Before the edge the last commit is known only by its span: `v` is the lowest possible age, `max` the highest."""
     at, along = instants(span), _along(rolled, "total_data_files")
     exact = alignment.since_last_us(history.main_times, at)
     low: list[Value] = []
@@ -154,7 +154,7 @@ def _freshness(rolled: RolledHistory, history: History, span: TimeRange, state: 
 
 
 def _commits(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> EventsLane:
-    """Before the edge one mark stands for the commits of a span."""
+    """Before the edge one mark represents all commits of a span."""
     edge = to_millis(rolled.edge)
     start = to_micros(span.start)
     spans = rolled.rows.filter((pl.col("commits") > 0) & (pl.col("begin") >= start) & (pl.col("begin") < rolled.edge))
@@ -169,7 +169,7 @@ def _commits(rolled: RolledHistory, history: History, span: TimeRange, state: Me
 
 
 def _mark(row: dict[str, int | None]) -> CommitEvent:
-    """A span's commits as one. Its id is that of the snapshot that main pointed at when the span ended, if any."""
+    """The commits of a span as one mark. Its id is the snapshot that main pointed at when the span ended, if any."""
     counts = {operation: row[column] or 0 for operation, column in OPERATIONS.items()}
     counts["other"] = row["other_operations"] or 0
     kind = max(counts, key=lambda operation: counts[operation])
@@ -191,7 +191,7 @@ def _mark(row: dict[str, int | None]) -> CommitEvent:
 
 
 def thinned(events: list[CommitEvent], span: TimeRange) -> list[CommitEvent]:
-    """At most MAX_POINTS marks: beyond, those of one step are merged, named after the one that added most."""
+    """At most MAX_POINTS marks: with more, those of one step are merged under the id of the commit that added most."""
     if len(events) <= MAX_POINTS:
         return events
     width = max(span.step_s * MS_PER_SECOND, -(-(span.end - span.start) // MAX_POINTS))
@@ -221,7 +221,7 @@ def _merged(group: list[CommitEvent]) -> CommitEvent:
 
 
 def _sum(values: list[int | None]) -> int | None:
-    """Of the known values; None without any."""
+    """Sum of the known values; None without any."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
@@ -236,4 +236,4 @@ DRAWINGS: Mapping[str, Callable[[RolledHistory, History, TimeRange, MetaState], 
     "freshness": _freshness,
     "file_size": _file_size,
 }
-"""Lanes that roll-ups tell otherwise than by one of their states."""
+"""Lanes that roll-ups represent by something other than one of their states."""

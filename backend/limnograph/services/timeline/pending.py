@@ -1,6 +1,6 @@
-"""When alerts of a table were pending before they fired, from Prometheus' own series about its rules.
+"""When alerts of a table were pending before they fired, from the series that Prometheus records for its rules.
 
-`ALERTS` has a sample at each evaluation while an alert is pending or fires; `ALERTS_FOR_STATE` has the time since when
+`ALERTS` has a sample at each evaluation while an alert is pending or fires; `ALERTS_FOR_STATE` has the time since which
 its expression is true. Both are joined with the query of the page's job lanes if there is one, else queried separately.
 """
 
@@ -22,14 +22,14 @@ from limnograph.services.sources.metrics import Metrics, page_budget
 from limnograph.services.sources.page_metrics import PageMetrics, finer
 
 WITHIN_S = 2.0
-"""The lane does not wait longer: received alerts are shown without it."""
+"""Longest wait of the lane: without a response received alerts are shown alone."""
 LONGEST_MS = 7 * 86_400_000
-"""No rule waits longer; an older beginning is that of another episode."""
+"""The longest time that a rule is pending; an older start belongs to another episode."""
 METRICS = ("ALERTS", "ALERTS_FOR_STATE")
 
 
 class _Rule(NamedTuple):
-    """Samples of one label set, epoch ms: when it was pending, when it fired, and since when it was true."""
+    """Samples of one label set, in epoch ms: when it was pending, when it fired, and since when it was true."""
 
     labels: Mapping[str, str]
     pending: set[Millis]
@@ -46,8 +46,9 @@ async def waits(
     *,
     page: asyncio.Task[PageMetrics | None] | None = None,
 ) -> list[Bar]:
-    """A bar for each time that an alert of the table was pending, until it fired if it did. None if no source responds
-    in time: the received alerts (`told`) are shown without them. `page`: the query being sent with `selection`.
+    """A bar for each time that an alert of the table was pending, until it fired if it did. Empty if no source responds
+    in time: the received alerts (`told`) are then shown without their pending time. `page`: the query in flight, which
+    includes `selection`.
     """
     end = min(span.end, now_ms)
     if metrics is None or end <= span.start:
@@ -67,7 +68,7 @@ async def waits(
 async def _states(
     metrics: Metrics, name: TableName, span: TimeRange, end: Millis, page: asyncio.Task[PageMetrics | None] | None
 ) -> tuple[Matrix, int]:
-    """Series until `end`, and seconds between their samples. Raises SourceError."""
+    """Series until `end`, and the seconds between their samples. Raises SourceError."""
     if page is not None:
         done, _ = await asyncio.wait([page], timeout=WITHIN_S)
         if not done:
@@ -80,7 +81,7 @@ async def _states(
 
 
 def selection(name: TableName) -> Union:
-    """States of all alerts whose labels may name a table: by the aliases of `table`, and with its full name."""
+    """States of all alerts whose labels may name a table: by the aliases of `table`, and by its full name."""
     bare, full = name.table, ".".join(name)
     said = [("table", bare), ("exported_table", bare), ("table_name", bare), ("table", full), ("dataset", full)]
     return Union(tuple(Selector(METRICS, {label: value}) for label, value in said))
@@ -107,11 +108,11 @@ def _add(rule: _Rule, one: Series) -> None:
 
 
 def _of(rule: _Rule, told: Sequence[AlertFact], width_ms: int, still: Millis | None) -> list[Bar]:
-    """`still`: the latest queried instant, if it is pending now."""
+    """Bars of one rule. `still`: the latest queried instant, if the rule is pending now."""
     fired = sorted(to_millis(fact.starts_at) for fact in told if _same(rule.labels, fact.labels or {}))
     found: dict[Millis, Millis | None] = {}
     for before, at in zip([Millis(0), *fired], fired, strict=False):
-        # A wait that is shorter than a step has no sample of its own, but its beginning is known while the alert fires.
+        # A pending time shorter than a step has no sample, but its start is known while the alert fires.
         known = [since for since in rule.since.values() if before < since <= at - 1000 and at - since <= LONGEST_MS]
         if known:
             found[max(known)] = at
@@ -125,7 +126,7 @@ def _of(rule: _Rule, told: Sequence[AlertFact], width_ms: int, still: Millis | N
 
 
 def _runs(times: Iterable[Millis], width_ms: int) -> list[tuple[Millis, Millis]]:
-    """First and last of each run of neighbouring steps."""
+    """First and last of each run of adjacent steps."""
     runs: list[tuple[Millis, Millis]] = []
     for at in sorted(times):
         if runs and at - runs[-1][1] <= width_ms:
@@ -136,5 +137,5 @@ def _runs(times: Iterable[Millis], width_ms: int) -> list[tuple[Millis, Millis]]
 
 
 def _same(rule: Mapping[str, str], told: Mapping[str, str]) -> bool:
-    """Received alerts may carry external labels as well."""
+    """Whether a received alert is of a rule: received alerts may have additional external labels."""
     return all(told.get(name) == value for name, value in rule.items())

@@ -1,6 +1,6 @@
 """What refs add to the lane of commits: moves other than commits, and commits that a ref does not contain.
 
-Pure; knows no source. A ref that advances by its own commits is not shown: those commits are marks themselves.
+Pure; knows no source. Advances of a ref by its own commits are not shown: those commits are marks themselves.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from limnograph.services.lake.rows import places_of
 from limnograph.services.table.refs.retention import details
 
 FLAGS_SHOWN = 200
-"""The newest ones of a range."""
+"""Most flags; the newest ones of a range."""
 
 
 def flags(history: History, span: TimeRange) -> list[RefFlag]:
-    """Refs that were made, removed or set to an older commit in the range, oldest first."""
+    """Refs that were created, removed or set to an older commit in the range, oldest first."""
     found = [*_of_main(history, span), *_of_others(history, span)]
     return sorted(found, key=lambda flag: (flag.t, flag.ref))[-FLAGS_SHOWN:]
 
 
 def _of_main(history: History, span: TimeRange) -> list[RefFlag]:
-    """Moves of main to a commit that is older than the move before: rolled back, set, or a branch published."""
+    """Moves of main to a commit that is older than its previous move: a rollback, a set, or a published branch."""
     times, places = history.moves, history.main_places
     commits = history.numbers("committed_at")
     if not len(times) or not len(commits):
@@ -61,7 +61,7 @@ def _of_others(history: History, span: TimeRange) -> list[RefFlag]:
 
 
 def _goes_on(history: History, change: ChangeFact, last: ChangeFact | None) -> bool:
-    """Whether a branch went on by a commit that was made since its move before."""
+    """Whether a branch advanced by a commit that was made since its previous move."""
     if change.to_value is None or last is None or last.to_value is None:
         return False
     made = _committed_at(history, int(change.to_value))
@@ -83,9 +83,9 @@ def _committed_at(history: History, snapshot_id: int) -> Micros | None:
 
 
 def beside(history: History, ref: str, shown: Iterable[int]) -> list[str] | None:
-    """Those of some commits that are no ancestors of a ref's head; None where the ref or its head is not known.
+    """Those of the shown commits that are not ancestors of a ref's head; None if the ref or its head is unknown.
 
-    Below a hole in the chain of parents nothing is claimed: they count as ancestors.
+    Behind a gap in the chain of parents commits count as ancestors, because it is unknown.
     """
     newest = [change for change in history.of_kind("ref") if change.subject == ref]
     head = newest[-1].to_value if newest else None

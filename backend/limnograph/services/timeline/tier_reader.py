@@ -1,7 +1,8 @@
-"""Which tier answers a long range, and roll-ups read as states along main: what they say, what came since, no hole.
+"""Selects the tier for a long range, and reads roll-ups as states along main: without a gap, and with later facts
+applied.
 
-Roll-ups lag by some minutes and late facts come at any time: hours that a fact may have changed since the last roll-up
-are rolled again here, from raw rows, by the same function. Newer than `edge` are raw rows alone.
+Roll-ups lag by some minutes, and late facts arrive at any time. Hours that a fact may have changed since the last
+roll-up are rolled up again here, from raw rows, by the same function. After `edge` only raw rows are used.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from limnograph.services.rollups.step import moves_of
 Unit = Literal["raw", "hour", "day"]
 WIDTH = {"hour": HOUR, "day": DAY}
 UNSEEN = 20 * 60 * MICROS_PER_SECOND
-"""A fact is appended at most ten minutes after it was read; it may have come after the roll-up's cut when
-it was read less than twice that before.
+"""A fact is appended at most ten minutes after it was read (DESIGN §5). It may have arrived after the roll-up's cut if
+it was read less than twice that time before the cut.
 """
 _COLUMNS = frozenset(spec.column for spec in LANE_SPECS)
 SHOWN = (
@@ -47,9 +48,11 @@ _LOG = ("table_uuid", "subject", "from_value", "to_value", "at")
 
 
 class RolledHistory(NamedTuple):
-    """Roll-ups of one table. `rows`: spans in time order, with columns of `snapshots_hourly`, from `begin` to `end`
-    (instead of `hour`); they are of `unit`, but for a day before hours: what is before the range carries its first
-    state in. `edge`: they end there, raw rows begin.
+    """Roll-ups of one table.
+
+    `unit`: the length of the spans, except for a day before the hours that carries the first state in
+    `rows`: spans in time order, with columns of `snapshots_hourly`, from `begin` to `end` (instead of `hour`)
+    `edge`: roll-ups end and raw rows begin here
     """
 
     unit: Literal["hour", "day"]
@@ -58,10 +61,10 @@ class RolledHistory(NamedTuple):
 
 
 def unit_of(span: TimeRange, raw_from: Micros | None, hours_from: Micros) -> Unit:
-    """Tier by step and range. `raw_from`: before it raw rows may be gone (None: none ever went); `hours_from`: before
-    it hours are; both microseconds.
+    """Tier by step and range, in microseconds. `raw_from`: raw rows before it may be deleted (None: none ever were);
+    `hours_from`: hours before it are deleted.
 
-    A roll-up answers where its spans fill whole steps; shorter steps get raw rows as long as there are any.
+    Roll-ups are used if their spans fill whole steps; shorter steps use raw rows while there are any.
     """
     step, start = span.step_s * MICROS_PER_SECOND, to_micros(span.start)
     if step % DAY == 0 or start < hours_from:
@@ -72,7 +75,7 @@ def unit_of(span: TimeRange, raw_from: Micros | None, hours_from: Micros) -> Uni
 
 
 class TierReader:
-    """Reads roll-ups through an engine. `hourly_days`: how long hours are kept. Its methods block. Immutable after
+    """Reads roll-ups through an engine. `hourly_days`: how long hours are retained. Its methods block. Immutable after
     construction.
     """
 
@@ -81,7 +84,7 @@ class TierReader:
 
     def read(self, table_uuid: str, span: TimeRange, floor: Micros, now: Micros) -> RolledHistory | None:
         """Roll-ups of a range up to the first span that begins at or after `floor` (microseconds), where raw rows
-        begin. None when raw rows answer: for short steps, and before the first roll-up. Raises SourceError.
+        begin. None if raw rows are used: for short steps, and before the first roll-up. Raises SourceError.
         """
         if to_micros(span.start) >= floor:
             return None
@@ -113,13 +116,13 @@ class TierReader:
     def _hours(
         self, table_uuid: str, day: Micros, read: tuple[pl.DataFrame, pl.DataFrame], fresh: _Fresh
     ) -> pl.DataFrame:
-        """Hours from the begin of the first day on, and the day before them that carries the state in."""
+        """Hours since the start of the first day, and the day before them that carries the state in."""
         again = _begun(fresh.hours.filter(pl.col("hour") >= day), "hour")
         before = _last_moved(self._days(table_uuid, read[1], day, fresh))
         return pl.concat([_ended(before, DAY), _ended(_replaced(_begun(read[0], "hour"), again), HOUR)])
 
     def _days(self, table_uuid: str, read: pl.DataFrame, end: Micros, fresh: _Fresh) -> pl.DataFrame:
-        """All days before one; those that something came to since the last roll-up folded again from their hours."""
+        """All days before `end`; those with facts since the last roll-up are folded again from their hours."""
         days = _begun(read, "day")
         again = fresh.hours.filter(pl.col("hour") < end)
         if again.is_empty():
@@ -144,7 +147,7 @@ class TierReader:
 
 
 class _Fresh:
-    """Hours that facts may have changed since the last roll-up, rolled again from raw rows."""
+    """Hours that facts may have changed since the last roll-up, rolled up again from raw rows."""
 
     def __init__(
         self, engine: QueryEngine, table_uuid: str, within: tuple[Micros | None, Micros], rolled_at: Micros
@@ -159,7 +162,7 @@ class _Fresh:
 
     @cached_property
     def hours(self) -> pl.DataFrame:
-        """Rows of `snapshots_hourly`; none in the usual case, when nothing came late."""
+        """Rows of `snapshots_hourly`; usually none, as late facts are rare."""
         rows, moves = together(
             lambda: self._snapshots(("table_uuid", "snapshot_id", "committed_at"), since=self._since),
             lambda: self._log(since=self._since),
@@ -174,7 +177,7 @@ class _Fresh:
         return self._again(sorted(touched))
 
     def _again(self, hours: Sequence[Micros]) -> pl.DataFrame:
-        """Those hours from all their raw rows and moves."""
+        """Those hours, rolled up from all their raw rows and moves."""
         first, last = hours[0], hours[-1] + HOUR
         wanted = pl.Series(hours).implode()
         rows = self._snapshots(ROW_COLUMNS, first, last)
@@ -225,8 +228,8 @@ class _Fresh:
 
 
 def together(*calls: Callable[[], pl.DataFrame]) -> list[pl.DataFrame]:
-    """Results of concurrent calls: a query server takes as long for all as for one. Raises what the
-    first of them raises.
+    """Results of concurrent calls: a query server takes as long for all as for one. Raises what the first of them
+    raises.
     """
     contexts = [contextvars.copy_context() for _ in calls]
     with ThreadPoolExecutor(len(calls)) as pool:
@@ -248,7 +251,7 @@ def _replaced(rows: pl.DataFrame, newer: pl.DataFrame) -> pl.DataFrame:
 
 
 def _last_moved(rows: pl.DataFrame) -> pl.DataFrame:
-    """The newest span in which main moved: the state that goes on from there."""
+    """The newest span in which main moved: the state that continues from there."""
     return rows.filter(pl.col("main_moves") > 0).sort("begin").tail(1)
 
 

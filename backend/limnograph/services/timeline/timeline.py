@@ -1,4 +1,4 @@
-"""One request, all lanes of a table: metadata and metrics fetched side by side, each failing alone."""
+"""One request, all lanes of a table: metadata and metrics are fetched concurrently, and each lane fails separately."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from limnograph.services.timeline import pending as alert_pending
 from limnograph.services.timeline.tier_reader import RolledHistory, TierReader
 
 MAX_COMPARE_S = 731 * 86_400
-"""Two years: what is compared with a whole year lies before it."""
+"""Two years: the comparison of a whole year reaches this far back."""
 JOB_LANES = frozenset({"job_duration", "job_runs", *job_signals.SIGNALS})
 DRAWN_LANES = frozenset({"alerts", *JOB_LANES, *lanes.META_LANES})
 _ANSWERED = {"ok", "partial", "stale"}
@@ -76,7 +76,7 @@ class TimelineService:
         before = None if compare_s is None else _earlier(span, compare_s)
         reading = self._store.reading
         if reading.error is None or reading.lake.histories:
-            reading.lake.find(name)  # an unknown table is an error of the whole, not of a lane
+            reading.lake.find(name)  # an unknown table is an error of the request, not of a lane
         with self._store.reads.page():
             async with asyncio.TaskGroup() as group:
                 now = group.create_task(self._lanes(name, span, asked, job, ref))
@@ -97,7 +97,7 @@ class TimelineService:
     async def _lanes(
         self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None, ref: str | None = None
     ) -> list[Lane]:
-        """In the requested order; a failed source is a lane with a problem."""
+        """Lanes in the requested order; a failed source is a lane with a problem."""
         wanted = [lane for lane in asked if lane in lanes.META_LANES]
         async with asyncio.TaskGroup() as group:
             page = group.create_task(self._page(name, span, asked, job))
@@ -110,7 +110,7 @@ class TimelineService:
     async def _page(
         self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None
     ) -> PageMetrics | None:
-        """What the job lanes ask, and the lane of alerts with them."""
+        """The queries of the job lanes, joined with those of the lane of alerts."""
         if not JOB_LANES.intersection(asked):
             return None
         at = min(span.end, to_millis(self._clock.now()))
@@ -157,7 +157,7 @@ class TimelineService:
         return _Meta(reading.lake.histories.get(known.uuid, known), self._state(reading, name), rolled)
 
     def _long(self, table_uuid: str, span: TimeRange) -> tuple[LakeView, RolledHistory | None]:
-        """Roll-ups and the raw rows after their edge; raw rows alone for short steps. Blocks. Raises SourceError."""
+        """Roll-ups and the raw rows after their edge; raw rows only for short steps. Blocks. Raises SourceError."""
         lake = self._store.reading.lake
         floor = lake.edges.get(table_uuid, lake.floor)
         rolled = self._tiers.read(table_uuid, span, floor, self._clock.now()) if self._tiers else None
@@ -197,7 +197,7 @@ class TimelineService:
 
 
 def _earlier(span: TimeRange, seconds: int) -> TimeRange:
-    """The range so many seconds before, whole steps. Raises InvalidInput."""
+    """The range this many seconds earlier, in whole steps. Raises InvalidInput."""
     if not 1 <= seconds <= MAX_COMPARE_S:
         raise InvalidInput("cmp", f"must be between 1 and {MAX_COMPARE_S} seconds")
     shift_ms = -(-seconds // span.step_s) * span.step_s * MS_PER_SECOND
@@ -207,14 +207,14 @@ def _earlier(span: TimeRange, seconds: int) -> TimeRange:
 
 
 def _drawn(lane: Lane, span: TimeRange) -> Lane:
-    """No lane has more marks than points."""
+    """The lane with at most as many marks as points."""
     if isinstance(lane, EventsLane):
         return msgspec.structs.replace(lane, events=tier_lanes.thinned(lane.events, span))
     return lane
 
 
 def _raise_if_nothing(found: list[Lane]) -> None:
-    """503 only when a source failed and nothing at all was answered."""
+    """503 only if a source failed and no lane has data."""
     failed = [lane for lane in found if lane.status == "error"]
     if failed and not any(lane.status in _ANSWERED for lane in found):
         problem = failed[0].problem

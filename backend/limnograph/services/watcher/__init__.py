@@ -1,1 +1,1 @@
-"""The watcher: catalogs probed for moved tables."""
+"""The watcher: probes catalogs for tables that moved."""

@@ -1,4 +1,4 @@
-"""What a thread of a catalog may do next, and when tables are probed: the words of `catalog_watch.py`."""
+"""The actions of a catalog's threads, and when tables are probed: types of `catalog_watch.py`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class WatchMode(enum.Enum):
     """When tables are probed."""
 
     NOW = "now"
-    """All of them at each request."""
+    """All tables at each request."""
     ONCE = "once"
-    """All of them at the first request, then those that are due."""
+    """All tables at the first request, then those that are due."""
     STANDING = "standing"
-    """Those that are due, within a budget, also between requests."""
+    """Tables that are due, within a budget, also between requests."""
 
 
 class ListNames(NamedTuple):
@@ -30,16 +30,16 @@ class ProbeTable(NamedTuple):
 
 
 class EndThread(NamedTuple):
-    """Nothing is to be done: the thread ends."""
+    """Nothing is left to do: the thread ends."""
 
 
 class Wait(NamedTuple):
-    """Nothing is due: look again after so long, or when something changed."""
+    """Nothing is due: check again after this time, or when something changes."""
 
     seconds: float
 
 
 Work = ListNames | ProbeTable
-"""What queries the catalog."""
+"""Actions that query the catalog."""
 Action = ListNames | ProbeTable | EndThread
-"""What a thread does next, after any wait."""
+"""A thread's next action, after any wait."""

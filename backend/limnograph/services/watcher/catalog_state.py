@@ -13,36 +13,36 @@ from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 from limnograph.services.watcher.schedule import ProbeSchedule
 
 FIRST_AGAIN_S, LAST_AGAIN_S = 1.0, 60.0
-"""A catalog that failed is tried again after a second, then ever more seldom, up to a minute."""
+"""A catalog that failed is retried after a second, then with exponential back-off up to a minute."""
 DOUBT_S = 5.0
-"""After a probe without an answer names are listed again, unless they were just now."""
+"""After a failed probe names are listed again, unless a listing is more recent than this."""
 IN_A_ROW = 3
-"""Tables that fail one after another with no answer in between: it is the catalog."""
+"""With this many consecutive tables without a response the catalog itself counts as failed."""
 NAMED = 20
-"""Of the tables that fail, as many are named one by one."""
+"""Most failing tables that are named one by one."""
 _UNLOADED = "is listed, but the catalog cannot load it as an Iceberg table (404)"
 
 
 class CatalogSnapshot(NamedTuple):
-    """What was known of a catalog at one moment."""
+    """The known state of a catalog at one moment."""
 
     version: int
-    """Another one when names, pointers or sentences changed."""
+    """Changes with names, pointers or sentences."""
     names: tuple[TableName, ...]
-    """All tables that are listed, wanted or not."""
+    """All listed tables, wanted or not."""
     pointers: tuple[TablePointer, ...]
     """Last known pointers of the wanted tables."""
     fresh: bool
     """All names were listed since the request."""
     answers: bool
-    """The catalog answers."""
+    """The catalog responds."""
     failed: tuple[str, ...]
     """Sentences about the catalog, about parts of it and about single tables."""
 
 
 class CatalogState:
-    """`wanted`: whether a table's pointer is wanted; `rate`: probes a second at most. Every time comes from the caller,
-    in seconds of the monotonic clock. Guarded by the lock of the catalog's watch.
+    """The state of one catalog. `wanted`: whether a table's pointer is wanted; `rate`: most probes per second. Callers
+    pass all times, in seconds of the monotonic clock. Guarded by the lock of the catalog's watch.
     """
 
     def __init__(self, name: str, wanted: Callable[[TableName], bool], rate: float) -> None:
@@ -50,15 +50,15 @@ class CatalogState:
         self._wanted = wanted
         self.schedule = ProbeSchedule(rate)
         self.listed_at = float("-inf")
-        """When the request was made that the newest listing answers."""
+        """When the request was made that the newest listing serves."""
         self.again_at = float("-inf")
-        """When a catalog that failed may be tried again."""
+        """When a failed catalog may be retried."""
         self.reason = ""
-        """Why the catalog is stale; empty: it is not."""
+        """Why the catalog is stale; empty if it is not."""
         self.relist = True
-        """Names are to be listed."""
+        """Names must be listed."""
         self._names: CatalogNames | None = None
-        """The newest listing as the catalog gave it."""
+        """The newest listing as returned by the catalog."""
         self._listed: tuple[TableName, ...] = ()
         """Its tables, and those of parts that could not be listed."""
         self._pointers: tuple[TablePointer, ...] | None = ()
@@ -66,17 +66,17 @@ class CatalogState:
         self._reasons: dict[TableName, str] = {}
         """Why single tables are stale."""
         self._missing: set[TableName] = set()
-        """Tables that the catalog does not load; the next listing says whether they were dropped."""
+        """Tables that the catalog cannot load; the next listing shows whether they were dropped."""
         self._failed_in_a_row: list[TableName] = []
-        """Tables that had no answer, with no answer for another one in between."""
+        """Consecutive tables without a response."""
         self._doubted: set[TableName] = set()
-        """Tables that had no answer: it may have been the catalog."""
+        """Tables without a response, possibly because of the catalog."""
         self._failures = 0
-        """How often the catalog failed, with no listing in between."""
+        """Failures of the catalog since the last listing."""
         self._version = 0
 
     def snapshot(self, requested_s: float) -> CatalogSnapshot:
-        """All that is known, for a request of that time."""
+        """All that is known, for a request made at `requested_s`."""
         if self._pointers is None:
             self._pointers = tuple(self.schedule.pointers())
         parts = self._names.troubles if self._names else ()
@@ -85,11 +85,11 @@ class CatalogState:
         return CatalogSnapshot(self._version, self._listed, self._pointers, fresh, not self.reason, failed)
 
     def knows(self, name: TableName) -> bool:
-        """Whether it was listed, or is not wanted."""
+        """Whether the table was listed or is not wanted."""
         return self.schedule.knows(name) or not self._wanted(name)
 
     def listed(self, names: CatalogNames, began_s: float, *, probed: bool = True) -> None:
-        """The catalog listed its tables, for a request of `began_s`. `probed`: they are also probed one by one."""
+        """The catalog listed its tables, for a request made at `began_s`. `probed`: they are also probed one by one."""
         self.listed_at, self.relist = began_s, False
         self.again_at, self._failures, self._failed_in_a_row = float("-inf"), 0, []
         if self.reason:
@@ -102,19 +102,19 @@ class CatalogState:
         self._missing.clear()
 
     def found(self, name: TableName, found: ProbeResult, now_s: float) -> None:
-        """The catalog answered for one table."""
+        """The catalog responded for one table."""
         self._failed_in_a_row = []
         self._doubted.discard(name)
         self._note_pointers(changed=self.schedule.found(name, found, now_s))
         if found.pointer is not None:
             self._note_reason(name, None)
         elif name not in self._reasons and self.schedule.knows(name):
-            # Dropped since it was listed, or never loadable: the next listing tells which.
+            # Dropped since it was listed, or never loadable: the next listing shows which.
             self._missing.add(name)
             self.relist = True
 
     def failed(self, name: TableName, error: SourceError, now_s: float) -> None:
-        """The catalog did not answer for one table; when that is so for several in a row, it is the catalog."""
+        """The catalog did not respond for one table; after several in a row the catalog itself counts as failed."""
         self.schedule.failed(name, now_s)
         self._note_reason(name, str(error) if str(name) in str(error) else f"{name}: {error}")
         if isinstance(error, SourceRejected):
@@ -122,13 +122,14 @@ class CatalogState:
             return
         self._failed_in_a_row.append(name)
         self._doubted.add(name)
-        # Is it the table or the catalog? A listing tells; where that fails too, the catalog is opened again.
+        # A listing shows whether the table or the catalog failed; if the listing fails too, the catalog is opened
+        # again.
         self.relist = self.relist or now_s - self.listed_at >= DOUBT_S
         if len(self._failed_in_a_row) >= IN_A_ROW:
             self.down(str(error), now_s)
 
     def down(self, reason: str, now_s: float) -> None:
-        """The whole catalog does not answer."""
+        """The whole catalog does not respond."""
         self._failures += 1
         for name in self._doubted:
             self._note_reason(name, None)
@@ -143,7 +144,7 @@ class CatalogState:
         before, self._names = self._names, names
         listed = tuple(names.tables)
         if names.troubles:
-            # What could not be listed may still be there.
+            # Parts that could not be listed may still exist.
             listed = tuple(dict.fromkeys((*listed, *self._listed)))
         if before is None or listed != self._listed or before.troubles != names.troubles:
             self._listed = listed

@@ -1,20 +1,20 @@
-"""One catalog watched by threads of its own, so that it delays no other: names listed, tables probed by their schedule.
+"""Watches one catalog in separate threads, so that it delays no other: lists names, probes tables on their schedule.
 
-A thread asks `_next` for an action, does it without the lock and settles it with the lock. What a watch can be at:
+A thread takes an action from `_next`, executes it without the lock and settles it with the lock. States of a watch:
 
     state   | what holds                                      | what ends it
     --------|-------------------------------------------------|---------------------------------------------------
     idle    | no thread works                                 | `request` starts one: listing or probing
-    listing | one thread lists names (`_listing`)             | names came: probing; an error: down
+    listing | one thread lists names (`_listing`)             | names listed: probing; an error: down
     probing | threads probe the tables that are due           | none is due: idle, with STANDING resting
     resting | STANDING: a thread waits for the next due table | a table is due: probing; `relist`: listing
     down    | the catalog failed: `reason`, `again_at`        | `request` after `again_at` opens it again: listing
-    hanging | no answer for HANGS_S while threads are busy    | `request` leaves them behind: down, to be opened now
+    hanging | no response for HANGS_S while threads are busy  | `request` leaves them behind: down, opened immediately
     closed  | `close` was called                              | final: threads end
 
-A catalog that names all pointers in its listing (`at_once`) is never probed and never rests. It is opened again after
-every failure, with credentials read again. Threads are daemons: one that hangs in a client without a timeout is left
-behind, and others take over.
+A catalog whose listing includes all pointers (`at_once`) is never probed and never rests. After every failure a catalog
+is opened again, and its credentials are read again. Threads are daemons: one that hangs in a client without a timeout
+is left behind, and others take over.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from limnograph.services.watcher.catalog_state import CatalogSnapshot, CatalogSt
 from limnograph.services.watcher.catalog_workers import ProbeProgress, WorkerPool
 
 NAMES_S = 60.0
-"""STANDING: names are listed again after this, where the listing is not one query anyway."""
+"""STANDING: names are listed again after this time, unless every listing is a single query anyway."""
 FRESH_S = 600.0
-"""With patience for names, one complete listing is waited for each time that so long has passed since the last one."""
+"""With patience for names, callers wait for one complete listing whenever the last one is older than this."""
 HANGS_S = 60.0
-"""Without any answer: the threads are left behind."""
+"""Without any response for this time the threads are left behind."""
 _LEAST_WAIT_S = 0.005
 _NEVER = float("-inf")
 _log = logging.getLogger("limnograph.catalogs")
@@ -46,16 +46,16 @@ class CatalogWatch:
     """Tables and pointers of one catalog, kept up to date by threads. Thread-safe: everything is guarded by the lock of
     `_changed`, which is not held while the catalog is queried.
 
-    `name`: of the catalog in the settings.
-    `opened`: opens the catalog, with its credentials read again.
-    `wanted`: whether a table's pointer is wanted; other tables are only named.
-    `mode`: when tables are probed.
-    `rate`: STANDING: probes a second at most. The other modes have no limit.
-    `threads`: probes at the same time.
-    `deadline_s`: how long `snapshot` waits; in the modes without a limit, how long it waits without any answer.
-    `patience_s`: STANDING: how long `snapshot` waits for a complete listing that makes progress. Without patience, a
-        table that left a slow catalog is never known to be gone.
-    `progress`: gets a line now and then while the first look at many tables goes on.
+    `name`: the catalog's name in the settings
+    `opened`: opens the catalog, reading its credentials again
+    `wanted`: whether a table's pointer is wanted; other tables are only named
+    `mode`: when tables are probed
+    `rate`: STANDING: most probes per second; the other modes have no limit
+    `threads`: most concurrent probes
+    `deadline_s`: how long `snapshot` waits; in the modes without a limit, how long it waits without any response
+    `patience_s`: STANDING: how long `snapshot` waits for a complete listing that makes progress; without patience,
+      tables removed from a slow catalog are never detected
+    `progress`: receives a line periodically during a long first probe of many tables
     """
 
     def __init__(
@@ -83,27 +83,25 @@ class CatalogWatch:
         self._catalog: Catalog | None = None
         """The open catalog; None: the next thread opens it."""
         self._rests = False
-        """STANDING, and the catalog has to be probed: threads wait for what is due next."""
+        """STANDING, and the catalog has to be probed: threads wait for the next due table."""
         self._listing = False
-        """A thread lists names."""
+        """A thread is listing names."""
         self._closed = False
         self._snapshot_taken = False
-        """The first caller was answered: others do not wait until every table was probed."""
+        """The first caller got its snapshot: later ones do not wait until every table was probed."""
         self._hurried: set[TableName] = set()
         """Tables of the newest request that were not probed since."""
         self._settings_error: SettingsError | None = None
         """Why the catalog could never be opened."""
         self._requested_at = _NEVER
-        """Time of the newest request; like all times here, seconds of the monotonic clock."""
+        """Time of the newest request; like all times here, in seconds of the monotonic clock."""
         self._alive_at = _NEVER
-        """When a sign of life came from the catalog."""
+        """When the catalog last responded or made progress."""
         self._fresh_at = _NEVER
         """When `snapshot` last returned a complete listing."""
 
     def request(self, first: Iterable[TableName] = ()) -> None:
-        """Have the catalog looked at now, at the given tables first. Returns at once; `snapshot` waits for the
-        result.
-        """
+        """Start a listing or probes, the given tables first. Returns immediately; `snapshot` waits for the result."""
         with self._changed:
             now_s = self._requested_at = time.monotonic()
             state = self._state
@@ -124,7 +122,7 @@ class CatalogWatch:
             self._changed.notify_all()
 
     def snapshot(self) -> CatalogSnapshot:
-        """What is known after the newest request was done, failed or took too long. Raises SettingsError when the
+        """The catalog's state once the newest request is complete, failed or took too long. Raises SettingsError if the
         catalog was never opened because its settings are wrong; with STANDING that is a reason in the snapshot.
         """
         with self._changed:
@@ -142,7 +140,7 @@ class CatalogWatch:
             return found
 
     def newest(self, name: TableName) -> TablePointer | None:
-        """Probe one table now, in this thread. None: it is no longer there. Raises SourceError."""
+        """Probe one table now, in this thread. None: it no longer exists. Raises SourceError."""
         catalog = self._catalog
         if catalog is None:
             raise SourceUnavailable(f"catalog {self.name}", "it does not respond")
@@ -152,18 +150,18 @@ class CatalogWatch:
         return found.pointer
 
     def close(self) -> None:
-        """Let its threads end."""
+        """Make its threads end."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
     def alive(self) -> None:
-        """A part of a long listing is there, or what it waits for makes progress."""
+        """A long listing made progress."""
         with self._changed:
             self._alive_at = time.monotonic()
             self._changed.notify_all()
 
-    # What a caller waits for. With the lock.
+    # Conditions that a caller waits for. Called with the lock.
 
     def _done(self) -> bool:
         if not self._pool.workers:
@@ -174,7 +172,7 @@ class CatalogWatch:
         return not (self._state.relist or self._listing or self._hurried or first_look)
 
     def _waits_s(self, now_s: float) -> float:
-        """Seconds that the caller still waits. A catalog that hangs is waited for once, not by every caller."""
+        """Seconds that the caller still waits. Only the first caller waits for a hanging catalog."""
         standing = self._mode is WatchMode.STANDING
         begin = self._requested_at if standing else max(self._requested_at, self._alive_at)
         if standing and self._listing and now_s - self._fresh_at >= FRESH_S:
@@ -182,7 +180,7 @@ class CatalogWatch:
         return (self._alive_at if self._state.reason else begin) + self._deadline_s - now_s
 
     def _give_up(self) -> None:
-        """Nothing came for as long as the caller waits. While answers come, if slowly, the catalog is not down."""
+        """The caller's wait is over without a result. While the catalog responds, however slowly, it is not down."""
         if self._pool.busy and time.monotonic() - self._alive_at >= self._deadline_s and not self._state.reason:
             waited = f"no response within {self._deadline_s:.0f} s; its tables are stale"
             self._state.down(f"catalog {self.name}: {waited}", time.monotonic())
@@ -216,7 +214,7 @@ class CatalogWatch:
             self._do(action, generation)
 
     def _next(self, generation: int) -> Action:
-        """What this thread does next; waits while nothing is due."""
+        """The thread's next action; waits while nothing is due."""
         while isinstance(action := self._due(generation), Wait):
             self._changed.wait(action.seconds)
         return action
@@ -245,7 +243,7 @@ class CatalogWatch:
             self._settle(work, generation, done)
         except (SettingsError, SourceError) as error:
             self._settle(work, generation, self._failure(work, error))
-        except Exception as error:  # noqa: BLE001 - what a client did not foresee is no end of the others
+        except Exception as error:  # noqa: BLE001 - an unexpected error of a client must not stop the other threads
             _log.exception("catalog %s", self.name)
             self._settle(work, generation, self._failure(work, self._unexpected(work, error)))
 
@@ -255,7 +253,7 @@ class CatalogWatch:
             return SourceRejected(str(work.name), what)
         return SourceUnavailable(f"catalog {self.name}", what)
 
-    # Work, done without the lock; what it returns is called with the lock.
+    # Work, done without the lock; the functions that it returns are called with the lock.
 
     def _list_names(self) -> Callable[[], None]:
         began = self._requested_at
@@ -267,7 +265,7 @@ class CatalogWatch:
             self._rests = self._mode is WatchMode.STANDING and not catalog.at_once
             self._state.listed(names, began, probed=not catalog.at_once)
             if began < self._requested_at and not self._rests:
-                self._state.relist = True  # requested again meanwhile
+                self._state.relist = True  # requested again in the meantime
 
         return settle
 
@@ -284,7 +282,7 @@ class CatalogWatch:
         return settle
 
     def _failure(self, work: Work, error: SourceError | SettingsError) -> Callable[[], None]:
-        """Wrong settings end the program when it starts; later they are a reason like others."""
+        """Wrong settings end the program at its start; later they are a reason like any other."""
 
         def settle() -> None:
             now_s = time.monotonic()

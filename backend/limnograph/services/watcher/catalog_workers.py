@@ -1,4 +1,6 @@
-"""The threads of one catalog, counted, and the progress of a first look. Guarded by the lock of the catalog's watch."""
+"""The threads of one catalog, counted, and the progress of its first probes. Guarded by the lock of the catalog's
+watch.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import time
 from collections.abc import Callable
 
 LEFT_BEHIND = 8
-"""Hanging threads, for each that may work, after which no more are started until one comes back."""
+"""Hanging threads, per thread that may work, after which no more are started until one returns."""
 PROGRESS_S = 5.0
 
 
@@ -16,32 +18,32 @@ class WorkerPool:
     def __init__(self, most: int) -> None:
         self._most = most
         self.generation = 0
-        """Number of the threads that count."""
+        """The current generation."""
         self.workers = 0
         """Threads of this generation."""
         self.busy = 0
-        """Those of them that query the catalog."""
+        """Those of them that are querying the catalog."""
         self.left = 0
-        """Threads of older generations that have not come back."""
+        """Threads of older generations that have not returned."""
 
     @property
     def has_room(self) -> bool:
-        """Whether one more may work."""
+        """Whether another thread may work."""
         return self.workers < self._most
 
     @property
     def exhausted(self) -> bool:
-        """Whether so many were left behind that none is to be started."""
+        """Whether so many threads hang that no more may be started."""
         return self.left >= LEFT_BEHIND * self._most
 
     def leave_behind(self) -> None:
-        """The next generation takes over from threads that hang."""
+        """Start the next generation, which takes over from hanging threads."""
         self.generation += 1
         self.left += self.workers
         self.workers = self.busy = 0
 
     def ended(self, generation: int) -> None:
-        """A thread of a generation is back."""
+        """A thread of a generation ended."""
         if generation == self.generation:
             self.workers -= 1
         else:
@@ -49,14 +51,14 @@ class WorkerPool:
 
 
 class ProbeProgress:
-    """Reports how far a first look at a catalog is, when it takes a while."""
+    """Reports the progress of a catalog's first probes if they take long."""
 
     def __init__(self, name: str, progress: Callable[[str], None]) -> None:
         self._name, self._progress = name, progress
         self._reported_at = float("-inf")
 
     def report(self, tables: int, unprobed: int) -> None:
-        """One more of so many tables was probed, and so many were not yet."""
+        """Another table was probed: of `tables` in total, `unprobed` remain."""
         now = time.monotonic()
         if self._reported_at == float("-inf"):
             self._reported_at = now

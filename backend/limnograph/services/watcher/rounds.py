@@ -1,6 +1,6 @@
 """The watcher's rounds: probe all pointers, read the tables that changed, report their facts. Writes nothing. It starts
-from the rows of the meta tables in the window, so that with a pipeline it reports only newer facts, and without one the
-whole window.
+from the rows of the meta tables in the window: with a pipeline it reports only newer facts, without one the whole
+window.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from limnograph.services.pipeline.ledger import Ledger
 from limnograph.services.pipeline.survey import first_sights, observed_tables, other_changes, survey
 
 FIRST_SECONDS, CAP_SECONDS = 2, 300
-"""A table that does not respond may delay a round by its deadline: it is retried with exponential back-off."""
+"""A table that does not respond may delay a round by its deadline, so it is retried with exponential back-off."""
 PART = 500
-"""Snapshots of one message at most, about a megabyte."""
+"""Most snapshots of one message, about a megabyte."""
 
 
 class Watcher:
-    """One per process. `window_us`: how far back a table's history is reported at first sight."""
+    """One per process. `window_us`: how much of a table's history is reported when it is first observed."""
 
     def __init__(self, lake: ObservedLake, engine: QueryEngine, clock: Clock, window_us: int) -> None:
         self._lake, self._engine, self._clock, self._window_us = lake, engine, clock, window_us
@@ -45,7 +45,7 @@ class Watcher:
         self._complete: frozenset[str] = frozenset()
 
     def round(self) -> Iterator[ProbeRound]:
-        """One round in one or more messages; the last one says whether everything was read."""
+        """One round in one or more messages; the last one reports whether everything was read."""
         at_us = self._clock.now()
         try:
             ledger = self._start(at_us)
@@ -77,7 +77,7 @@ class Watcher:
         yield _ended(at_us, listing, {**{name: failure.reason for name, failure in waiting.items()}, **found.failed})
 
     def _nothing_new(self, listing: LakeListing) -> bool:
-        """Whether pointers and names are those of the last round; they are the same objects then."""
+        """Whether pointers and names are unchanged since the last round; they are the same objects then."""
         last = self._last
         same = last is not None and listing.pointers is last.pointers and listing.listed is last.listed
         return same and listing.complete <= self._complete
@@ -88,7 +88,7 @@ class Watcher:
         self._last = listing
 
     def _start(self, at_us: Micros) -> Ledger:
-        """What the meta tables hold, read once. Raises SourceError."""
+        """The contents of the meta tables, read once. Raises SourceError."""
         if self._ledger is None:
             ledger = Ledger(change_facts(self._engine.select(MetaQuery(table="changes"))))
             columns = ("table_uuid", "snapshot_id")
@@ -99,7 +99,7 @@ class Watcher:
         return self._ledger
 
     def _snapshots(self, table: ObservedTable, at_us: Micros, tables: int) -> Iterator[ProbeRound]:
-        """Facts of the table's new snapshots inside the window; main's own snapshot also when it is older."""
+        """Facts of the table's new snapshots inside the window, and of main's snapshot even if it is older."""
         metadata = table.metadata
         floor_us = at_us - self._window_us
         new = [
@@ -144,7 +144,7 @@ def _troubles(listing: LakeListing, failing: dict[TableName, str]) -> list[Troub
 
 
 def _unlocated(listing: LakeListing) -> list[str]:
-    """Listed tables without a pointer while something failed: among them those whose metadata was not found."""
+    """Listed tables without a pointer after a failure, including those whose metadata was not found."""
     if not listing.failed:
         return []
     return sorted(listing.listed.difference(str(pointer.name) for pointer in listing.pointers))

@@ -1,7 +1,7 @@
-"""When which table of a catalog is probed: often where commits are frequent, ever more seldom where nothing moves, and
-never more of them a second than the catalog's budget. Pure: seconds come from the caller, nothing is read here.
+"""When tables of a catalog are probed: often where commits are frequent, less and less where nothing moves, and never
+more of them per second than the catalog's budget. Pure: callers pass the time in seconds, and nothing is read here.
 
-A tick costs what is due, not what there is. All of it is memory: losing it costs probes, never truth.
+A tick costs O(due tables), not O(all tables). All state is in memory: losing it costs probes, never correctness.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 
 INTERVALS_S = (1, 2, 4, 8, 15, 30, 60, 120, 240, 480, 900)
-"""A table is probed at one of these, so that all tables of an interval are in one queue."""
+"""The possible intervals between probes of a table; all tables of an interval share one queue."""
 PER_GAP, PER_QUIET = 8, 16
-"""Probes between two usual commits; and while a table is quiet for as long as it has been."""
+"""Probes between two usual commits, and probes while a table is quiet for as long as it has been."""
 LONGEST_GAP_S = 60
 """Commits come in bursts: right after one, a table that usually commits once a day is probed like a busy one."""
 FAILED_S = 30
 LISTED_S = 60
-"""Tables whose interval is not below that of listings are not probed separately if the listing returns pointers."""
+"""Tables with at least this interval are not probed separately if the listing returns pointers."""
 NEW_S = 60
-"""What a table that was never probed waits for counts like a minute of one that was."""
+"""The weight of waiting: a table that was never probed counts like one with an interval of a minute."""
 BURST_S = 2
-"""Budget that may be saved up, seconds of it."""
+"""Most budget that may accumulate, in seconds."""
 
 
 class Budget:
-    """Token bucket. `rate` per second; infinite: whatever is due is allowed."""
+    """Token bucket. `rate` per second; if infinite, every due probe is allowed."""
 
     def __init__(self, rate: float) -> None:
         self._rate, self._most = rate, max(1.0, rate * BURST_S)
@@ -42,7 +42,7 @@ class Budget:
         return 0.0 if self._tokens >= 1 else (1 - self._tokens) / self._rate
 
     def spend(self, now_s: float) -> None:
-        """Take one."""
+        """Take one token."""
         self._fill(now_s)
         self._tokens -= 1
 
@@ -53,7 +53,12 @@ class Budget:
 
 
 class _TableState:
-    """`place`: its only valid entry in a queue. `moved_at`: when it was last seen to move, `gap`: usual distance."""
+    """One table.
+
+    `place`: its only valid entry in a queue
+    `moved_at`: when it was last seen to move
+    `gap`: usual time between moves
+    """
 
     __slots__ = ("failures", "gap", "moved_at", "name", "place", "pointer", "tried")
 
@@ -73,7 +78,7 @@ class _QueueEntry(NamedTuple):
 
 
 class ProbeSchedule:
-    """Tables of one catalog. `rate`: probes a second. Not for several threads at once."""
+    """Schedule of one catalog's tables. `rate`: probes per second. Not thread-safe."""
 
     def __init__(self, rate: float) -> None:
         self._budget = Budget(rate)
@@ -93,12 +98,12 @@ class ProbeSchedule:
         return [table.pointer for table in self._tables.values() if table.pointer is not None]
 
     def knows(self, name: TableName) -> bool:
-        """Whether it is a table of this schedule."""
+        """Whether the schedule has this table."""
         return name in self._tables
 
     def listed(self, names: CatalogNames, wanted: Collection[TableName], now_s: float, *, probed: bool = True) -> bool:
-        """Take over a listing, of which pointers of `wanted` tables are kept and probed. True when one of them came,
-        moved or went.
+        """Apply a listing; pointers of `wanted` tables are kept and probed. Returns whether one of them was added,
+        moved or removed.
         """
         changed = False
         for name in wanted:
@@ -117,11 +122,11 @@ class ProbeSchedule:
         return changed
 
     def hurry(self, names: Iterable[TableName]) -> None:
-        """These go first: a page shows them, or a notification says that they moved."""
+        """Probe these first: a page shows them, or a notification says that they moved."""
         self._urgent.update((name, None) for name in names if name in self._tables)
 
     def all_due(self, now_s: float) -> None:
-        """Every table that is probed at all is due, whatever its interval."""
+        """Make every probed table due, whatever its interval."""
         for table in self._tables.values():
             if table.place:
                 self._enter(table, self._new, now_s)
@@ -138,7 +143,7 @@ class ProbeSchedule:
         return table.name
 
     def rest(self, now_s: float) -> float:
-        """Seconds until `take` may have one: 0 when it has one now, a long time when nothing is listed."""
+        """Seconds until `take` may return a table: 0 if it can now, a long time if nothing is listed."""
         heads = [_ready(queue, seconds) for seconds, queue in zip(INTERVALS_S, self._queues, strict=True)]
         ready = [at for at in heads if at is not None]
         if self._urgent or _ready(self._new, 0) is not None:
@@ -146,7 +151,7 @@ class ProbeSchedule:
         return max(min(ready, default=now_s + INTERVALS_S[-1]) - now_s, self._budget.wait_s(now_s))
 
     def found(self, name: TableName, found: ProbeResult, now_s: float) -> bool:
-        """A probe's answer. True when the pointer came, moved or went."""
+        """Apply a probe's response. Returns whether the pointer was added, moved or removed."""
         table = self._tables.get(name)
         if table is None:
             return False
@@ -165,19 +170,19 @@ class ProbeSchedule:
         return before != found.pointer
 
     def failed(self, name: TableName, now_s: float) -> None:
-        """The probe had no answer for this table: it waits, longer each time, and keeps its pointer."""
+        """The probe got no response for this table: it waits, longer each time, and keeps its pointer."""
         if table := self._tables.get(name):
             self._tried(table)
             table.failures += 1
             self._again(table, FAILED_S * 2 ** min(table.failures - 1, 10), now_s)
 
     def again(self, name: TableName, now_s: float) -> None:
-        """The catalog did not answer: it is no fault of the table, which stays due."""
+        """The catalog did not respond: not a failure of the table, which stays due."""
         if table := self._tables.get(name):
             self._enter(table, self._new, now_s)
 
     def drop(self, name: TableName) -> bool:
-        """Forget a table. True when it had a pointer."""
+        """Forget a table. Returns whether it had a pointer."""
         table = self._tables.pop(name, None)
         if table is None:
             return False
@@ -186,7 +191,7 @@ class ProbeSchedule:
         return table.pointer is not None
 
     def _take_listed(self, table: _TableState, pointer: TablePointer, now_s: float, *, probed: bool) -> bool:
-        """A listing gave the pointer. Tables that need no more than the listings are not probed besides."""
+        """Apply a pointer in a listing. Tables for which listings are frequent enough are not probed additionally."""
         before, table.pointer = table.pointer, pointer
         moved = before is not None and before.location != pointer.location
         first = not table.tried
@@ -219,7 +224,7 @@ class ProbeSchedule:
             self.fresh -= 1
 
     def _next(self, now_s: float) -> _TableState | None:
-        """The first of those that go first, else the one that has waited longest by its own measure."""
+        """The first of the tables that go first, else the one that has waited longest relative to its interval."""
         if self._urgent:
             return self._tables[next(iter(self._urgent))]
         best, late = None, 1.0
@@ -235,14 +240,14 @@ class ProbeSchedule:
 
 
 def _ready(queue: deque[_QueueEntry], seconds: float) -> float | None:
-    """When the head of a queue is due; entries that are void are thrown away."""
+    """When the head of a queue is due; invalid entries are discarded."""
     while queue and queue[0].table.place != queue[0].place:
         queue.popleft()
     return queue[0].since_s + seconds if queue else None
 
 
 def _learn(table: _TableState, now_s: float, *, moved: bool) -> None:
-    """How often a table commits, from when it was seen to move."""
+    """Update how often a table commits, from when it was seen to move."""
     if moved and table.moved_at is not None:
         gap = now_s - table.moved_at
         table.gap = gap if table.gap is None else (gap + table.gap) / 2

@@ -9,12 +9,12 @@ from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 
 AGAIN_S = 5
-"""A table that many people look at is hurried once in so long; queries of a catalog stay within its budget."""
+"""A table with many viewers is probed early only once in this time, so that catalog queries stay within the budget."""
 MOST = 1_000
 
 
 class ViewedTables:
-    """Call it with the table of a page. `hurry`: has the watcher look at tables first, as `WatchProcess.wake` does.
+    """Call it with the table of a page. `hurry`: makes the watcher probe tables first, as `WatchProcess.wake` does.
     Used on the event loop only.
     """
 
@@ -29,6 +29,6 @@ class ViewedTables:
             return
         self._last.pop(name, None)
         if len(self._last) >= MOST:
-            del self._last[next(iter(self._last))]  # hurried longest ago
+            del self._last[next(iter(self._last))]  # the least recently hurried
         self._last[name] = now_us
         self._hurry((name,))

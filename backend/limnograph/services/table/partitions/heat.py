@@ -1,6 +1,7 @@
-"""Partitions by time: most data files that each had in every step of a range, and the table's own number of them.
+"""Partitions over time: the most data files of each in every step of a range, and the table's own number of files.
 
-A step shows the largest state that held in it, so that a burst between two of its ends is seen. Instants microseconds.
+A step shows the largest state that held in it, so that a burst between its two ends is visible. Instants are
+microseconds.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from limnograph.services.table.partitions.states import PartitionStates, told
 STEPS = 48
 LEAST_STEP = 60 * MICROS_PER_SECOND
 SHOWN = 30
-"""Partitions of the picture."""
+"""Partitions in the heat map."""
 TRACK_POINTS = 600
 
 
 class HeatStep(NamedTuple):
-    """A step `[start, end)`: main's snapshot when it ended and those that main moved to in it. `known`: it is not
+    """A step `[start, end)`: main's snapshot at its end, and the snapshots that main moved to in it. `known`: it is not
     after the watermark.
     """
 
@@ -63,7 +64,7 @@ def wanted(steps: Iterable[HeatStep]) -> set[int]:
 def heat(
     steps: Sequence[HeatStep], states: PartitionStates, rows: Mapping[int, SnapshotFact], conditions: Conditions
 ) -> PartitionHeat:
-    """The partitions that had most files at any time; names descend, so that the latest day is first."""
+    """The partitions that had the most files at any time, by descending name, so that the latest day is first."""
     sides = [_side(step, states, rows) for step in steps]
     most: dict[PartitionKey, int] = {}
     cells: list[dict[PartitionKey, int | None]] = []
@@ -100,7 +101,7 @@ def _side(step: HeatStep, states: PartitionStates, rows: Mapping[int, SnapshotFa
 def _cell(
     step: HeatStep, before: Side | None, side: Side, rows: Mapping[int, SnapshotFact]
 ) -> dict[PartitionKey, int | None]:
-    """Most files of every partition that any state in the step names."""
+    """The most files of every partition that is named by any state in the step."""
     found: dict[PartitionKey, int | None] = {}
     held = [before.state] if before and before.state else []
     moved = [told(rows[snapshot_id]) for snapshot_id in step.moved if snapshot_id in rows]
@@ -120,7 +121,7 @@ def _of(key: PartitionKey, cell: Mapping[PartitionKey, int | None], side: Side, 
 
 
 def track(history: History, start: Micros, end: Micros, known_until: Micros) -> FileTrack:
-    """Data files of the table as main moved; from `known_until` on not known."""
+    """Data files of the table as main moved; unknown after `known_until`."""
     moves, files = history.moves, history.main_numbers("total_data_files")
     first, last = int(np.searchsorted(moves, start, "right")), int(np.searchsorted(moves, end))
     times, values = moves[first:last], files[first:last]

@@ -1,4 +1,4 @@
-"""Notes of the page of partitions about missing data."""
+"""Notes about missing data on the partitions page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from limnograph.services.table.partitions.rows import Side
 
 
 def of_states(after: Side, before: Side | None) -> list[Note]:
-    """Instants without a state."""
+    """Notes on instants without a state."""
     found = []
     if after.state is None:
         found.append(Note(code="no_state", sentence=f"Partitions at this instant are unknown: {_why(after)}."))
@@ -28,7 +28,7 @@ def _why(side: Side) -> str:
 
 
 def of_the_rest(after: Side, shown: int, matching: int) -> list[Note]:
-    """Partitions that no row names, and rows that are left out."""
+    """Notes on partitions that no row names, and on rows that are left out."""
     found = []
     if after.state is not None and after.row is not None and not after.whole:
         total = after.row.partitions_total
@@ -45,7 +45,7 @@ def of_the_rest(after: Side, shown: int, matching: int) -> list[Note]:
 
 
 def of_heat(heat: PartitionHeat | None, *, drawn: bool) -> list[Note]:
-    """A picture that is not there."""
+    """Notes on a heat map that is missing."""
     if heat is not None or drawn:
         return []
     return [
@@ -54,7 +54,7 @@ def of_heat(heat: PartitionHeat | None, *, drawn: bool) -> list[Note]:
 
 
 def of_format(history: History) -> list[Note]:
-    """Words that mean something else in this format."""
+    """Notes on terms with a different meaning in this format."""
     kind = history.head.format if history.head else None
     if kind == "delta":
         return [Note(code="deletes_are_vectors", sentence="Delete files are data files with a deletion vector.")]

@@ -1,4 +1,4 @@
-"""The page of a table's partitions: leaderboard at an instant, file sizes at two, partitions by time."""
+"""The page of a table's partitions: leaderboard at an instant, file sizes at two instants, partitions over time."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from limnograph.services.table.partitions.states import PartitionReader, Partiti
 from limnograph.services.table.schema import versions as schemas
 
 HEAT_RANGE = 31 * 86_400 * MICROS_PER_SECOND
-"""Rows of single commits are kept for about as long."""
+"""Approximate time that rows of single commits are retained."""
 HEAT_COST = 100_000
-"""Partitions that the rows of one picture may name: a second of work."""
+"""Most partitions that the rows of one heat map may name: a second of work."""
 
 
 class _PartitionRange(NamedTuple):
-    """The question in microseconds; `before` None: nothing to compare with."""
+    """The requested range in microseconds. `before` None: no comparison."""
 
     at: Micros
     before: Micros | None
@@ -37,7 +37,7 @@ class _PartitionRange(NamedTuple):
 
 
 class _PartitionReads(NamedTuple):
-    """What was read for an answer. `drawn`: whether the picture could be afforded."""
+    """The data read for one response. `drawn`: whether the heat map was within the limit."""
 
     after: Side
     before: Side | None
@@ -55,7 +55,7 @@ class PartitionPages:
         self._tables = TableHistories(store, clock)
 
     async def page(self, query: PartitionsQuery) -> PartitionsPage:
-        """Raises NotFound, InvalidInput (cmp); SourceError when the meta tables cannot be read."""
+        """Raises NotFound, InvalidInput (cmp); SourceError if the meta tables cannot be read."""
         return await self._store.reads.ask(self._page, query, _asked(query))
 
     def _page(self, query: PartitionsQuery, asked: _PartitionRange) -> PartitionsPage:
@@ -107,7 +107,7 @@ class PartitionPages:
         return _PartitionReads(sides[0], sides[1] if len(sides) > 1 else None, steps, states, rows, drawn)
 
     def _provisional(self, history: History) -> dict[int, SnapshotFact]:
-        """Complete rows of the watcher, of its latest ones."""
+        """The watcher's complete rows, of its latest commits."""
         found = (self._store.provisional_row(history.uuid, snapshot_id) for snapshot_id in _ids(history))
         return {fact.snapshot_id: fact for fact in found if fact is not None}
 
@@ -126,19 +126,19 @@ def _ids(history: History) -> list[int]:
 
 
 def _main_at(history: History, at: Micros) -> int | None:
-    """Snapshot that main pointed at; its row need not be known."""
+    """The snapshot that main pointed at; its row may be unknown."""
     place = int(history.moves.searchsorted(at, "right")) - 1
     return history.main_ids[place] if place >= 0 else None
 
 
 def _committed(history: History, snapshot_ids: set[int]) -> dict[int, Micros]:
-    """Commit times of those snapshots, if known from rows."""
+    """Commit times of those snapshots, as far as known from rows."""
     times = zip(_ids(history), history.numbers("committed_at").tolist(), strict=True)
     return {found: at for found, at in times if found in snapshot_ids and at != NULL}
 
 
 def _closure(links: StateLinks, snapshot_ids: set[int] | list[int]) -> set[int]:
-    """Rows that those states are built from; for one without a full row, it alone."""
+    """The rows that those states are built from; for a chain without a full row, only the snapshot's own row."""
     return {row for found in snapshot_ids for row in (links.chain(found) or [found])}
 
 

@@ -1,4 +1,4 @@
-"""Partitions as rows of a leaderboard: shares, deltas, what fits a filter, what no row shows."""
+"""Partitions as rows of a leaderboard: shares, deltas, matching rows, and the remainder that no row shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DELTAS = {"data_files_delta", "bytes_delta"}
 
 
 class Side(NamedTuple):
-    """The table at one instant: row of main's snapshot and its partitions; None where they are not known."""
+    """The table at one instant: the row of main's snapshot and its partitions; None if unknown."""
 
     row: SnapshotFact | None
     state: State | None
@@ -32,7 +32,7 @@ class Side(NamedTuple):
 
 
 def fits(partition: str, conditions: Conditions) -> bool:
-    """Whether a partition's text, `day=2026-11-20/region=eu`, has all these values."""
+    """Whether a partition's text, `day=2026-11-20/region=eu`, contains all these values."""
     if not conditions:
         return True
     values = dict(part.partition("=")[::2] for part in partition.split("/"))
@@ -46,7 +46,7 @@ def _is(value: str | None, wanted: str) -> bool:
 
 
 def rows_of(after: Side, before: Side | None, conditions: Conditions) -> list[PartitionRow]:
-    """Rows of the partitions that fit and have, or had, a file; in no order."""
+    """Rows of the matching partitions that have, or had, a file; unsorted."""
     state = after.state or {}
     middle = _median_bytes(after)
     keys = [key for key in _shown(after, before) if fits(key[1], conditions)]
@@ -54,7 +54,7 @@ def rows_of(after: Side, before: Side | None, conditions: Conditions) -> list[Pa
 
 
 def _shown(after: Side, before: Side | None) -> list[PartitionKey]:
-    """Those with a file now, and those that had one then and are known to have none now."""
+    """Partitions that have a file now, and those that had one then and are known to have none now."""
     state = after.state or {}
     found = [key for key, fact in state.items() if _has_files(fact)]
     if before is None or before.state is None:
@@ -68,7 +68,7 @@ def _has_files(fact: PartitionFact) -> bool:
 
 
 def _known(side: Side, key: PartitionKey) -> bool:
-    """Whether a partition's numbers are known: it is named, or all that there are are and it is none of them."""
+    """Whether a partition's numbers are known: it is named, or all partitions are and it is not among them."""
     return side.state is not None and (key in side.state or side.whole)
 
 
@@ -86,7 +86,7 @@ def _median_bytes(side: Side) -> float | None:
 
 
 def skew(side: Side) -> float | None:
-    """Bytes of the largest partition over those of the median one; None unless every partition is named."""
+    """Bytes of the largest partition divided by those of the median one; None unless every partition is named."""
     middle = _median_bytes(side)
     return max(fact.bytes or 0 for fact in live(side.state)) / middle if middle and side.state else None
 
@@ -126,7 +126,9 @@ def _difference(new: int | None, old: int | None) -> int | None:
 
 
 def ordered(rows: Iterable[PartitionRow], sort: PartitionSort, direction: Direction) -> list[PartitionRow]:
-    """By a column, what is not known last either way; then by name. Deltas by their size, whichever way they went."""
+    """Rows sorted by a column, unknown values last in either direction, then by name. Deltas are sorted by absolute
+    size.
+    """
     by_name = sorted(rows, key=lambda row: row.partition)
     known = [row for row in by_name if getattr(row, sort) is not None]
 
@@ -139,7 +141,7 @@ def ordered(rows: Iterable[PartitionRow], sort: PartitionSort, direction: Direct
 
 
 def rest_of(after: Side, rows: Sequence[PartitionRow]) -> PartitionRest | None:
-    """What the table has beside these rows; None when that is nothing. A number that no subtraction gives is None."""
+    """The table's numbers outside these rows; None if there are none. A number that cannot be computed is None."""
     row = after.row
     if row is None:
         return None

@@ -1,8 +1,8 @@
 """States of partitions at snapshots, from rows that contain only changes.
 
-A row `changed` differs from the row `partitions_base`; a row `full` names the largest partitions. The state at a
-snapshot is that of the nearest full row below it with the rows between laid over it. A chain is within one
-UTC day.
+A `changed` row contains the differences from the row `partitions_base`; a `full` row names the largest partitions. The
+state at a snapshot is that of the nearest full row before it, overlaid with the rows in between (DESIGN §3). A chain is
+within one UTC day.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from limnograph.services.lake.loading import snapshot_facts
 
 DAY = 86_400 * MICROS_PER_SECOND
 FULL_ROW = 1_000
-"""Partitions of a row whose number of them is not known: the most that it names."""
+"""Assumed number of partitions of a row that does not report it: the most that a row names."""
 State = Mapping[PartitionKey, PartitionFact]
 _THIN = ("snapshot_id", "committed_at", "partitions_base", "partitions_scope", "changed_partitions")
 _WHOLE = (
@@ -31,7 +31,7 @@ _LISTED = 500
 
 
 class StateLink(NamedTuple):
-    """Which row a row's partitions are relative to. `cost`: how many it names."""
+    """The row that a row's partitions are relative to. `cost`: the number of partitions that it names."""
 
     scope: str | None
     base: int | None
@@ -39,13 +39,13 @@ class StateLink(NamedTuple):
 
 
 class StateLinks:
-    """Chains of rows. `links` by snapshot id."""
+    """Chains of rows. `links`: by snapshot id."""
 
     def __init__(self, links: Mapping[int, StateLink]) -> None:
         self._links = links
 
     def chain(self, snapshot_id: int) -> list[int] | None:
-        """Ids from a snapshot down to its full row; None where the chain does not reach one."""
+        """Ids from a snapshot back to its full row; None if the chain does not reach one."""
         found: list[int] = []
         at: int | None = snapshot_id
         while at is not None and at in self._links and len(found) <= len(self._links):
@@ -57,18 +57,18 @@ class StateLinks:
         return None
 
     def cost(self, snapshot_ids: Iterable[int]) -> int:
-        """Partitions that those rows name."""
+        """The number of partitions that those rows name."""
         return sum(self._links[found].cost for found in snapshot_ids if found in self._links)
 
 
 class PartitionReader:
-    """Rows of one table from the meta tables, completed by rows that only the watcher has. Its methods block."""
+    """Reads rows of one table from the meta tables, completed by rows that only the watcher has. Its methods block."""
 
     def __init__(self, engine: QueryEngine, table_uuid: str, provisional: Mapping[int, SnapshotFact]) -> None:
         self._engine, self._uuid, self._provisional = engine, table_uuid, provisional
 
     def links(self, instants: Sequence[Micros]) -> StateLinks:
-        """Links of all rows that chains of snapshots committed at these instants (microseconds) can run through.
+        """Links of all rows that may be on chains of snapshots committed at these instants (microseconds).
 
         Raises SourceError.
         """
@@ -98,14 +98,14 @@ class PartitionReader:
 
 
 class PartitionStates:
-    """States out of rows. What one chain shares with another is laid out once."""
+    """States built from rows. Shared parts of chains are built once."""
 
     def __init__(self, links: StateLinks, rows: Mapping[int, SnapshotFact]) -> None:
         self._links, self._rows = links, rows
         self._known: dict[int, State] = {}
 
     def at(self, snapshot_id: int) -> State | None:
-        """Named partitions after a snapshot, emptied ones included; None when they are not known."""
+        """Named partitions after a snapshot, emptied ones included; None if unknown."""
         chain = self._links.chain(snapshot_id)
         if chain is None or any(found not in self._rows for found in chain):
             return None
@@ -118,7 +118,7 @@ class PartitionStates:
 
 
 def told(row: SnapshotFact) -> State:
-    """Partitions that a row itself names."""
+    """The partitions in a row itself."""
     return {(found.spec_id or 0, found.partition): found for found in row.partitions or ()}
 
 
@@ -128,7 +128,7 @@ def live(state: State) -> list[PartitionFact]:
 
 
 def spans(instants: Sequence[Micros]) -> list[tuple[Micros, Micros]]:
-    """Whole UTC days `[start, end)` that hold the instants, neighbours as one."""
+    """Whole UTC days `[start, end)` that contain the instants; adjacent days are merged."""
     found: list[tuple[Micros, Micros]] = []
     for day in sorted({instant // DAY for instant in instants}):
         if found and found[-1][1] == day * DAY:

@@ -1,1 +1,1 @@
-"""The page of branches and tags of a table."""
+"""The branches and tags page of a table."""

@@ -1,4 +1,4 @@
-"""How branches and tags moved: made, advanced, rolled back, removed. Commits to main are no moves; they have lists."""
+"""How branches and tags moved: created, advanced, rolled back, removed. Commits to main are listed elsewhere."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _SAID: dict[_Kind, str] = {
 
 
 class Ancestry:
-    """Parents and commit times (epoch ms) of snapshots, if known from rows."""
+    """Parents and commit times (epoch ms) of snapshots, as far as known from rows."""
 
     def __init__(self, known: Mapping[int, tuple[int | None, Millis | None]]) -> None:
         self._known = known
         self._chains: dict[int, list[int]] = {}
 
     def chain(self, snapshot_id: int) -> list[int]:
-        """The snapshot and its ancestors, newest first, as far as they are known; nothing when it is not itself."""
+        """The snapshot and its ancestors, newest first, as far as known; empty if the snapshot itself is unknown."""
         if snapshot_id not in self._chains:
             found: dict[int, None] = {}
             at: int | None = snapshot_id
@@ -41,16 +41,16 @@ class Ancestry:
         return self._chains[snapshot_id]
 
     def time(self, snapshot_id: int) -> Millis | None:
-        """When it was committed."""
+        """Its commit time."""
         return self._known.get(snapshot_id, (None, None))[1]
 
     def is_child(self, snapshot_id: int, parent: int) -> bool:
-        """Whether a snapshot was made from another."""
+        """Whether a snapshot was created from another."""
         return self._known.get(snapshot_id, (None, None))[0] == parent
 
 
 def moves_of(changes: Sequence[ChangeFact], ancestry: Ancestry) -> tuple[list[RefMove], int]:
-    """The newest MOVES_SHOWN moves, newest first, and how many older ones there are."""
+    """The newest MOVES_SHOWN moves, newest first, and the number of older ones."""
     before: dict[str, ChangeFact] = {}
     found: list[tuple[ChangeFact, ChangeFact | None]] = []
     for change in changes:

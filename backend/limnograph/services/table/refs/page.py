@@ -1,4 +1,4 @@
-"""The page of a table's branches and tags: what each leads to, what expiry keeps because of it, how they moved."""
+"""The page of a table's branches and tags: their snapshots, what expiry retains because of them, and their moves."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class RefPages:
         self._tables = TableHistories(store, clock)
 
     async def page(self, name: TableName) -> tuple[RefsPage, bool]:
-        """The page, and whether the meta tables failed it. Raises NotFound, or SourceError if the table is unknown."""
+        """The page, and whether the meta tables could not be read. Raises NotFound, or SourceError if the table is
+        unknown.
+        """
         return await self._store.reads.ask(self._page, name)
 
     def _page(self, name: TableName) -> tuple[RefsPage, bool]:
@@ -70,7 +72,7 @@ class RefPages:
 
 
 def _standing(refs: Sequence[ChangeFact]) -> dict[str, ChangeFact]:
-    """Newest change of every ref that is there now."""
+    """The newest change of every existing ref."""
     newest = {change.subject or "": change for change in refs}
     return {name: change for name, change in newest.items() if change.to_value is not None}
 
@@ -94,7 +96,7 @@ class _Row(NamedTuple):
     history: History
 
     def told(self, now_ms: Millis) -> RefRow:
-        """As the page shows it."""
+        """The row in the page's format."""
         change, detail = self.change, ref_retention.details(self.change.detail)
         name, snapshot_id = change.subject or "", int(change.to_value or 0)
         kind: Literal["branch", "tag"] = "tag" if detail.get("type") == "tag" else "branch"
@@ -124,7 +126,7 @@ class _Row(NamedTuple):
         )
 
     def _distance(self, chain: Sequence[int]) -> tuple[int | None, int | None]:
-        """Snapshots on either side of the newest one that the ref and main share; None when none is known."""
+        """Snapshots on either side of the newest one that the ref and main share; None if no shared one is known."""
         if self.main is None or self.main is self.change:
             return None, None
         main = self.ancestry.chain(int(self.main.to_value or 0))

@@ -1,9 +1,8 @@
-"""What Iceberg's snapshot expiry keeps because of a ref.
+"""The snapshots that Iceberg's snapshot expiry retains because of a ref.
 
 Iceberg's spec, "Snapshot Retention Policy": of a branch the newest `min-snapshots-to-keep` ancestors and those younger
-than `max-snapshot-age-ms`; a tag its snapshot; a ref other than main goes when its snapshot is older than
-`max-ref-age-ms`.
-Defaults: TableProperties (`history.expire.*`): 1 snapshot, 5 days, for ever.
+than `max-snapshot-age-ms`; of a tag its snapshot; a ref other than main is removed when its snapshot is older than
+`max-ref-age-ms`. Defaults: TableProperties (`history.expire.*`): 1 snapshot, 5 days, forever.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ _DEFAULT_SNAPSHOTS, _DEFAULT_AGE_MS, _FOR_EVER = 1, 5 * 86_400_000, 2**63 - 1
 
 
 def retention(kind: str, name: str, detail: Mapping[str, Any], properties: Mapping[str, str]) -> Retention:
-    """Of a branch or tag, by the detail of its newest change. One that was recorded before details had `retention` may
-    override the table's settings: then it is unknown.
+    """The retention of a branch or tag, from the detail of its newest change. A ref that was recorded before details
+    had `retention` may override the table's settings: then it is unknown.
     """
     own = detail.get("retention")
 
@@ -48,9 +47,10 @@ def retention(kind: str, name: str, detail: Mapping[str, Any], properties: Mappi
 
 
 def protected(kind: str, rule: Retention, times: Sequence[Millis | None], now_ms: Millis) -> int | None:
-    """How many of a ref's ancestors, newest first with their commit times (ms), an expiry now would keep because of it.
+    """How many of a ref's ancestors, newest first with their commit times (ms), an expiry now would retain because of
+    it.
 
-    None where the rule or a time that decides is not known.
+    None if the rule or a decisive time is unknown.
     """
     if kind == "tag":
         return 1
@@ -69,7 +69,7 @@ def protected(kind: str, rule: Retention, times: Sequence[Millis | None], now_ms
 
 
 def details(text: str | None) -> dict[str, Any]:
-    """The detail of a ref's change; nothing where it cannot be understood."""
+    """The detail of a ref's change; empty if it cannot be parsed."""
     try:
         found = json.loads(text) if text else {}
     except ValueError:

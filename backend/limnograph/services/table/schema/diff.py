@@ -25,7 +25,7 @@ _WIDER = {
     "integer": {"long", "double"},
     "unknown": None,
 }
-"""None: to anything."""
+"""None: to any type."""
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 _RISKS: dict[FieldChangeKind, Risk] = {
     "dropped": "breaking",
@@ -36,12 +36,12 @@ _RISKS: dict[FieldChangeKind, Risk] = {
     "optional": "check",
     "reordered": "check",
 }
-"""What is not named is safe for readers. Order matters to `select *` and to files that are read by position."""
+"""Kinds that are missing here are safe for readers. Order matters to `select *` and to reading files by position."""
 _WORST: tuple[Risk, ...] = ("breaking", "check", "safe")
 
 
 def compare(before: Tree, after: Tree) -> list[FieldChange]:
-    """Differences, worst first, then in the order of the newer schema."""
+    """Differences, by descending risk, then in the order of the newer schema."""
     found = [
         *(_dropped(field) for field in before.values() if _goes(field, before, after)),
         *chain.from_iterable(_of_one(before[i], field, before, after) for i, field in after.items() if i in before),
@@ -52,12 +52,12 @@ def compare(before: Tree, after: Tree) -> list[FieldChange]:
 
 
 def worst(changes: list[FieldChange]) -> Risk:
-    """The greatest risk of all."""
+    """The greatest risk of all changes."""
     return min((change.risk for change in changes), key=_WORST.index, default="safe")
 
 
 def _goes(field: TreeField, own: Tree, other: Tree) -> bool:
-    """Whether the other schema lacks a field but has what holds it."""
+    """Whether the other schema lacks a field but has the field that contains it."""
     return field.id not in other and (field.parent is None or field.parent in other or field.parent not in own)
 
 
@@ -70,7 +70,7 @@ def _added(field: TreeField) -> FieldChange:
 
 
 def _of_one(old: TreeField, new: TreeField, before: Tree, after: Tree) -> Iterator[FieldChange]:
-    """What happened to a field that both have."""
+    """Changes of a field that both schemas have."""
     if old.name != new.name:
         said = f"{old.path} was renamed to {new.name}; its field id is still {new.id}"
         yield _change(new, "renamed", old.name, new.name, said)
@@ -92,7 +92,7 @@ def _of_one(old: TreeField, new: TreeField, before: Tree, after: Tree) -> Iterat
 
 
 def promotes(old: str, new: str) -> bool:
-    """Whether every value of the old type is one of the new."""
+    """Whether every value of the old type is a value of the new one."""
     if old in _WIDER:
         wider = _WIDER[old]
         return wider is None or new in wider
@@ -104,7 +104,7 @@ def promotes(old: str, new: str) -> bool:
 
 
 def _reordered(before: Tree, after: Tree) -> Iterator[FieldChange]:
-    """Fields that are not in the old order among their siblings: the fewest whose move explains it."""
+    """Fields that are out of the old order among their siblings: the smallest set whose move explains the new order."""
     siblings: dict[int | None, list[TreeField]] = defaultdict(list)
     for field in after.values():
         if field.id in before and before[field.id].parent == field.parent:
@@ -119,7 +119,7 @@ def _reordered(before: Tree, after: Tree) -> Iterator[FieldChange]:
 
 
 def _longest_rising(values: list[int]) -> set[int]:
-    """Places of a longest rising subsequence. O(n log n)."""
+    """Indexes of a longest increasing subsequence. O(n log n)."""
     tails: list[int] = []
     ends: list[int] = []
     back: list[int | None] = []

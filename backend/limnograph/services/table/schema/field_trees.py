@@ -1,4 +1,4 @@
-"""A schema's JSON as fields by id, each with its place in the tree: what two schemas are compared by."""
+"""A schema's JSON as fields by id, each with its place in the tree, for the comparison of schemas."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ _PARTS = ("element", "key", "value")
 
 
 class TreeField(NamedTuple):
-    """A field. `path`: dotted name; `parent`: id of the field that holds it, None at the top; `place`: among its
-    siblings. `type`: of a nested field only `struct`, `list` or `map`. `default`: initial value, as JSON.
+    """A field of a schema.
+
+    `path`: dotted name
+    `parent`: id of the containing field; None at the top
+    `place`: index among its siblings
+    `type`: of a nested field only `struct`, `list` or `map`
+    `default`: initial value, as JSON
     """
 
     id: int
@@ -29,7 +34,7 @@ Tree = dict[int, TreeField]
 
 
 def tree_of(detail: str | None) -> Tree | None:
-    """Fields by id in the schema's order; None when the text is no schema."""
+    """Fields by id in the schema's order; None if the text is not a schema."""
     try:
         document = json.loads(detail) if detail else None
     except (ValueError, RecursionError):

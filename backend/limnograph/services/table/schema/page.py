@@ -1,5 +1,5 @@
-"""The page of a table's schema history: versions of schema, partition spec and sort order, each against the one before,
-and every field through all versions of the schema.
+"""The page of a table's schema history: versions of schema, partition spec and sort order, each compared with the
+previous one, and every field in all versions of the schema.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WORDS = {"schema": "Schema", "spec": "Partition spec", "sort_order": "Sort orde
 
 
 class _VersionState(NamedTuple):
-    """The state when a version became current: latest change of each kind."""
+    """The state when a version became current: the latest change of each kind."""
 
     schema: ChangeFact | None = None
     spec: ChangeFact | None = None
@@ -59,7 +59,9 @@ class SchemaPages:
         self._tables = TableHistories(store, clock)
 
     async def page(self, name: TableName) -> tuple[SchemaPage, bool]:
-        """The page, and whether the meta tables failed it. Raises NotFound, or SourceError if the table is unknown."""
+        """The page, and whether the meta tables could not be read. Raises NotFound, or SourceError if the table is
+        unknown.
+        """
         return await self._store.reads.ask(self._page, name)
 
     def _page(self, name: TableName) -> tuple[SchemaPage, bool]:
@@ -137,7 +139,7 @@ def _spelled(field: SpecField) -> str:
 
 
 def spec_fields(change: ChangeFact, tree: Tree | None) -> list[SpecField]:
-    """Fields of a spec or an order, with the names that their columns had then."""
+    """Fields of a spec or an order, with the names of their columns at that time."""
     try:
         document = json.loads(change.detail) if change.detail else None
     except (ValueError, RecursionError):
@@ -164,8 +166,8 @@ def _spec_field(item: dict[str, Any], tree: Tree | None) -> SpecField:
 
 
 def matrix(changes: list[ChangeFact]) -> tuple[list[MatrixVersion], list[FieldHistory]]:
-    """Columns, oldest first, and a row for every field id that any of them has: those of the newest schema in its
-    order, then those that are gone.
+    """Columns, oldest first, and a row for every field id in any of them: those of the newest schema in its order, then
+    removed ones.
     """
     known = [(change, tree) for change in changes if change.kind == "schema" and (tree := tree_of(change.detail))]
     known = known[-MATRIX_VERSIONS:]

@@ -1,4 +1,4 @@
-"""Schemas and partition specs out of the details of `changes`, and the difference of two schemas by field id."""
+"""Parses schemas and partition specs in the details of `changes`, and compares two schemas by field id."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from limnograph.domain.answers.tables import Field, PartitionField
 
 
 def fields(detail: str | None) -> list[Field]:
-    """Columns of a schema's JSON, nested ones with dotted names; empty when it cannot be understood."""
+    """Columns of a schema's JSON, nested ones with dotted names; empty if it cannot be parsed."""
     document = _parsed(detail)
     return list(_walk(document.get("fields"), "")) if document else []
 
@@ -49,7 +49,7 @@ def difference(before: str | None, after: str | None) -> str | None:
 
 
 def spec_difference(before: str | None, after: str | None) -> str | None:
-    """`partitioned by day(ts), region`; None when the spec is not known or the same."""
+    """`partitioned by day(ts), region`; None if the spec is unknown or unchanged."""
     if after is None or before == after:
         return None
     parts = [f.name if f.transform == "identity" else f"{f.transform} as {f.name}" for f in partition_fields(after)]
