@@ -1,4 +1,4 @@
-"""`python -m limnograph` is the same program as the `limnograph` command."""
+"""Runs `python -m limnograph`, the same program as the command `limnograph`."""
 
 from limnograph.cli import main
 

@@ -33,7 +33,7 @@ from prometheus_client.exposition import start_http_server
 
 LOG = logging.getLogger("limnograph.spark_metrics")
 REGISTRY = CollectorRegistry()
-"""Our own registry: metrics of the job's other libraries stay where they are."""
+"""A registry of our own, without the metrics of the job's other libraries."""
 
 LABELS = ("catalog", "table_namespace", "table", "job_name", "application_id", "role")
 _DURATION = Gauge("spark_job_duration_seconds", "How long the last finished run took.", LABELS, registry=REGISTRY)
@@ -48,7 +48,7 @@ Tables = Iterable[str] | Mapping[str, int | None]
 
 @dataclass(frozen=True)
 class TableUse:
-    """A table of a run, `catalog.namespace.table`, and the snapshot that was read when the job knows it."""
+    """A table of a run, `catalog.namespace.table`, and the snapshot that was read, if the job knows it."""
 
     name: str
     role: Role
@@ -63,7 +63,7 @@ class TableUse:
 
 @dataclass(frozen=True)
 class JobRun:
-    """A run that is going on. `run_id` is unique; `application_id` equals `app-id` in the run's Iceberg commits."""
+    """A run in progress. `run_id` is unique; `application_id` equals `app-id` in the run's Iceberg commits."""
 
     job_name: str
     application_id: str
@@ -73,8 +73,8 @@ class JobRun:
     written: dict[str, int] = field(default_factory=dict)
 
     def wrote(self, table: str, snapshot_id: int) -> None:
-        """Say which commit of a table of `writes` this run made, so that the commit's page names the run. Raises
-        ValueError for another table.
+        """Record which commit this run made to a table of `writes`, so that the commit's page shows the run. Raises
+        ValueError for any other table.
         """
         if not any(use.role == "writes" and use.name == table for use in self.tables):
             raise ValueError(f"wrote: {table!r} is not one of the tables in `writes`")
@@ -92,8 +92,8 @@ def job_run(
 ) -> Iterator[JobRun]:
     """Measure the body as one run. `reads` may map a table to the snapshot id that is read.
 
-    An exception makes the run `failed` and goes on to the caller. `server`: base URL of Limnograph; None pushes
-    nothing. Raises ValueError on a table that is not `catalog.namespace.table`.
+    An exception marks the run as `failed` and propagates. `server`: base URL of Limnograph; None pushes nothing. Raises
+    ValueError for a table that is not `catalog.namespace.table`.
     """
     run = JobRun(job_name, _application_id(spark), (*_uses(reads, "reads"), *_uses(writes, "writes")))
     push = _pusher(server).push if server else _ignore
@@ -110,7 +110,7 @@ def job_run(
 
 
 def start_exposition(port: int, host: str = "127.0.0.1") -> int:
-    """Serve REGISTRY on `http://host:port/metrics` from a daemon thread; port 0 takes a free one. Returns the port."""
+    """Serve REGISTRY on `http://host:port/metrics` in a daemon thread. Returns the port; 0 requests any free one."""
     server, _ = start_http_server(port, host, registry=REGISTRY)
     return int(server.server_port)
 
@@ -127,7 +127,7 @@ def _uses(tables: Tables, role: Role) -> Iterator[TableUse]:
 
 
 def _application_id(spark: Any) -> str:
-    """Of the given session, else of the active one, else empty: a Spark Connect session has none."""
+    """Application id of the given session, else of the active one; empty if there is none (Spark Connect)."""
     try:
         if spark is None:
             from pyspark.sql import SparkSession
@@ -136,7 +136,7 @@ def _application_id(spark: Any) -> str:
         return "" if spark is None else str(spark.sparkContext.applicationId)
     except ImportError:
         return ""
-    except Exception as error:  # noqa: BLE001  # measuring never ends the job
+    except Exception as error:  # noqa: BLE001  # measuring never fails the job
         LOG.warning("the application id is not known: %s", type(error).__name__)
         return ""
 
@@ -150,7 +150,7 @@ def _measure(run: JobRun, status: str, seconds: float) -> None:
 
 
 def _body(run: JobRun, status: str, ended_at: float | None) -> dict[str, Any]:
-    """The JSON that `POST /api/v1/runs` takes; times epoch ms, ids as text."""
+    """Body of `POST /api/v1/runs`; times in epoch ms, ids as text."""
     return {
         "run_id": run.run_id,
         "job_name": run.job_name,
@@ -171,17 +171,17 @@ def _body(run: JobRun, status: str, ended_at: float | None) -> dict[str, Any]:
 
 
 def _written(run: JobRun, use: TableUse, status: str) -> dict[str, str]:
-    """Only when it is known: a server of an older version knows no such field."""
+    """The written snapshot, if it is known. Otherwise the field is omitted, because older servers reject it."""
     found = run.written.get(use.name) if use.role == "writes" and status != "running" else None
     return {} if found is None else {"written_snapshot_id": str(found)}
 
 
 def _ignore(body: dict[str, Any]) -> None:
-    """No server to push to."""
+    """Push nothing: there is no server."""
 
 
 class Pusher:
-    """Sends runs from its own thread: a bounded buffer, short timeouts, one warning while the server is away."""
+    """Pushes runs from its own thread, with a bounded buffer, short timeouts, and one warning per outage."""
 
     BUFFER = 256
     TIMEOUT_SECONDS = 2.0
@@ -198,13 +198,13 @@ class Pusher:
         atexit.register(self.flush)
 
     def push(self, body: dict[str, Any]) -> None:
-        """Hand over and return at once; the oldest waiting run is dropped when the buffer is full."""
+        """Enqueue a run without waiting; if the buffer is full, the oldest run is dropped."""
         with self._wake:
             self._waiting.append(body)
             self._wake.notify()
 
     def flush(self, seconds: float = 2.0) -> bool:
-        """Wait until all is sent, at most `seconds`; whether it was."""
+        """Wait at most `seconds` until all runs are sent. Returns whether they were."""
         with self._wake:
             return self._wake.wait_for(lambda: not self._waiting, seconds)
 
@@ -228,7 +228,7 @@ class Pusher:
             self._wake.notify_all()
 
     def _send(self, body: dict[str, Any]) -> bool:
-        """Whether the server is done with it: taken, or refused for good."""
+        """Send one run. Returns whether the server accepted or finally rejected it."""
         request = urllib.request.Request(  # noqa: S310 - the scheme was checked
             self._url, json.dumps(body).encode(), {"content-type": "application/json"}
         )

@@ -1,4 +1,4 @@
-"""For your structured stream: exposes to Prometheus how long a batch takes from its checkpoint to its commit.
+"""For your structured streams: exposes to Prometheus how long a batch takes from its checkpoint to its commit.
 
     from limnograph.spark_metrics import start_exposition
     from limnograph.spark_streams import measure_streams
@@ -7,8 +7,7 @@
     measure_streams(spark, {"orders": ["lake.sales.orders"]})     # query name -> tables that it writes
     frame.writeStream.queryName("orders").toTable("lake.sales.orders")
 
-Spark writes the offsets of a batch to its checkpoint when the batch begins, and notifies its listeners when it has
-ended.
+Spark writes the offsets of a batch to its checkpoint when the batch begins, and notifies listeners when it has ended.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ _log = logging.getLogger("limnograph.spark_metrics")
 
 
 class StreamMeter:
-    """Numbers of the streams of one session. `writes`: tables (`catalog.namespace.table`) by query name; other queries
-    are not measured. Raises ValueError on a table of another form.
+    """Metrics of the streams of one session. `writes`: tables (`catalog.namespace.table`) by query name; other queries
+    are not measured. Raises ValueError for a table of another form.
     """
 
     def __init__(self, writes: Mapping[str, Iterable[str]]) -> None:
@@ -50,29 +49,29 @@ class StreamMeter:
             self._labels[query] = [{**TableUse(table, "writes").labels, "query_name": query} for table in named]
 
     def started(self, query_id: str, name: str | None) -> None:
-        """A query runs; later events contain only its id."""
+        """A query has started; later events contain only its id."""
         if name is not None:
             self._names[query_id] = name
 
     def batch(self, name: str | None, began_at: float, seconds: float) -> None:
-        """A batch that was checkpointed at `began_at` (epoch seconds) has ended so many seconds later."""
+        """A batch that was checkpointed at `began_at` (epoch seconds) has ended `seconds` later."""
         for labels in self._labels.get(name or "", ()):
             LAG.labels(**labels).set(seconds)
             PROGRESS.labels(**labels).set(began_at + seconds)
 
     def idle(self, query_id: str, at: float) -> None:
-        """Nothing to do at an instant: no lag."""
+        """The query had nothing to do at an instant, so its lag is 0."""
         self.batch(self._names.get(query_id), at, 0.0)
 
     def stopped(self, query_id: str) -> None:
-        """A query has ended: a stream that does not run has no lag."""
+        """A query has ended; its lag is no longer exposed."""
         for labels in self._labels.get(self._names.pop(query_id, ""), ()):
             for gauge in (LAG, PROGRESS):
                 gauge.remove(*labels.values())
 
 
 def measure_streams(spark: Any, writes: Mapping[str, Iterable[str]]) -> Any:
-    """Measure the named queries of a session from now on; the listener, for `spark.streams.removeListener`."""
+    """Start to measure the named queries of a session. Returns the listener, for `spark.streams.removeListener`."""
     found = listener(StreamMeter(writes))
     spark.streams.addListener(found)
     return found

@@ -1,1 +1,3 @@
-"""HTTP: parse a request, call a service, return the result. Routes, wire structs, problems; no logic of its own."""
+"""The HTTP API: routes, wire structs and problems. Routes parse a request, call a service and return its result; the
+logic is in services.
+"""

@@ -1,4 +1,6 @@
-"""The ASGI application: routes, dashboard, problems, and the layer in front. Composition of services is not here."""
+"""The ASGI application: routes, dashboard, problems, and the layer in front. It receives its services and does not
+build them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ MB = 1024 * 1024
 
 
 class Limits(NamedTuple):
-    """`page_cache`: bytes of cached pages, 0 = none. `open_metrics`: `/metrics` without authentication."""
+    """`page_cache`: size of the page cache in bytes; 0 disables it. `open_metrics`: serve `/metrics` without
+    authentication.
+    """
 
     page_cache: int = 64 * MB
     open_metrics: bool = False
@@ -45,8 +49,8 @@ def create_app(
     limits: Limits = Limits(),  # noqa: B008
     counts: PageCounts | None = None,
 ) -> ASGIApp:
-    """`exposition` renders `/metrics`; `lifespan` surrounds serving (background tasks). Without a `gate` there is no
-    authentication; `counts` counts uses of cached pages. Raises LookupError when a route declares no scope.
+    """`exposition` renders `/metrics`. `lifespan` runs around serving, for background tasks. `gate`: None disables
+    authentication. `counts` counts the use of cached pages. Raises LookupError if a route declares no scope.
     """
 
     @asynccontextmanager

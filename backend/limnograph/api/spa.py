@@ -1,7 +1,7 @@
-"""The built dashboard, loaded into memory at start: no path of a request ever touches the disk.
+"""The built dashboard, loaded into memory at start: a request never reads the disk.
 
-Anything that is not a file of the build is the application's shell, which routes in the browser. Without a build there
-is a plain page that explains how to build it.
+Any path that is not a file of the build returns the application's shell, which routes in the browser. Without a build,
+a plain page explains how to make one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NO_BUILD = b"""<!doctype html>
 
 
 class Asset(NamedTuple):
-    """A file: bodies per content coding (`""` is plain)."""
+    """A file of the build: its bodies per content coding (`""` is unencoded)."""
 
     bodies: dict[str, bytes]
     mime: str
@@ -52,7 +52,7 @@ class Site(NamedTuple):
 
 
 def load(build: Path = BUILD) -> Site:
-    """Read a build; one without its shell counts as none."""
+    """Read a build; one without a shell is treated as missing."""
     assets = {
         file.relative_to(build).as_posix(): _asset(build, file)
         for file in sorted(path for path in build.rglob("*") if path.is_file())
@@ -91,7 +91,7 @@ def _headers(shell: bytes) -> tuple[tuple[str, str], ...]:
 
 
 def policy(shell: bytes) -> str:
-    """Content security policy: the only inline script is the shell's bootstrap, allowed by its hash."""
+    """The content security policy; it allows the only inline script, the shell's bootstrap, by hash."""
     hashes = [
         "'sha256-" + base64.b64encode(hashlib.sha256(body).digest()).decode() + "'"
         for body in re.findall(rb"<script>(.*?)</script>", shell, re.DOTALL)
@@ -120,7 +120,7 @@ _ANY = [HttpMethod.GET, HttpMethod.POST, HttpMethod.PUT, HttpMethod.PATCH, HttpM
 
 @route("/api", http_method=_ANY, include_in_schema=False, sync_to_thread=False, opt=READ)
 def api_root() -> None:
-    """As `api_unknown`."""
+    """Respond to `/api` like `api_unknown`."""
     raise NotFoundException
 
 
@@ -138,12 +138,12 @@ def front_page(request: Request[Any, Any, Any], state: State) -> Response[bytes]
 
 @get("/{path:path}", include_in_schema=False, sync_to_thread=False, opt={**OPEN, "any_slash": True})
 def page(request: Request[Any, Any, Any], state: State, path: FromPath[str]) -> Response[bytes]:
-    """A file of the build, else the shell."""
+    """A file of the build, or the shell."""
     site: Site = state["site"]
     name = path.strip("/")
     asset = site.assets.get(name)
     if asset is None:
-        if name.startswith("_app/"):  # a stale chunk must fail loudly, not be a page
+        if name.startswith("_app/"):  # a missing chunk of an older build is an error, not the shell
             raise NotFoundException(detail="no such asset")
         return _shell(request, site)
     return _send(request, asset)

@@ -1,6 +1,7 @@
-"""The command line: one verb per file, imported on use, so that `--help` is fast and extras stay optional.
+"""The command line: one file per verb, imported on use, so that `--help` is fast and extras remain optional.
 
-Exit 0 done, 1 failed, 2 wrong usage or environment, 3 `inspect`: unreadable. JSON goes to stdout, logs to stderr.
+Exit codes: 0 success, 1 failure, 2 wrong usage or environment, 3 unreadable table (`inspect`). JSON goes to stdout,
+logs go to stderr.
 """
 
 from __future__ import annotations
@@ -58,17 +59,17 @@ def _program() -> None:
     Try:  limnograph demo
           limnograph inspect /warehouse/sales/orders
           limnograph serve --config limnograph.toml
-    """  # noqa: D301 - click wants the character, not two
+    """  # noqa: D301 - click needs the control character, not an escaped backslash
 
 
 def main() -> None:
-    """Run the program; an expected error is one sentence, not a stack trace. Neither contains credentials."""
+    """Run the program. An expected error prints one sentence, any other a trace; credentials are masked in both."""
     configure("plain")
     try:
         _program()
     except LimnographError as error:
         click.echo(f"limnograph: {error}", err=True)
         sys.exit(2 if isinstance(error, InvalidInput | EnvironmentFault) else 1)
-    except Exception:  # noqa: BLE001 - the interpreter would print it as it is
+    except Exception:  # noqa: BLE001 - the interpreter would print it unmasked
         click.echo(clean(traceback.format_exc()), err=True)
         sys.exit(1)

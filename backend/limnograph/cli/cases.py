@@ -1,4 +1,6 @@
-"""Cases as JSON lines: each line parsed into a struct, answered in order, and a bad one reported by line and field."""
+"""Processes cases in JSON lines: parses each line into a struct, answers in order, and reports errors by line and
+field.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ Case = TypeVar("Case", bound=msgspec.Struct)
 
 
 class CaseReader(Generic[Case]):
-    """Decodes lines into `kind`. NaN and infinities, which JSON lacks but programs write, become null."""
+    """Decodes lines into `kind`. NaN and infinities, which are not JSON but which programs write, become null."""
 
     def __init__(self, kind: type[Case]) -> None:
         self._kind = kind
         self._decoder = msgspec.json.Decoder(kind)
 
     def parse(self, line: bytes) -> Case:
-        """One line as a case. Raises InvalidInput naming the field."""
+        """Parse one line. Raises InvalidInput, which names the field."""
         try:
             return self._decoder.decode(line)
         except msgspec.ValidationError as error:
@@ -47,7 +49,7 @@ class CaseReader(Generic[Case]):
 
 
 def answer_lines(lines: BinaryIO, answer: Callable[[bytes], msgspec.Struct]) -> None:
-    """Writes one answer per line to stdout and errors as JSON objects to stderr. Exits with 1 after an error."""
+    """Write one answer per line to stdout, and errors as JSON objects to stderr. Exits with 1 if there was an error."""
     failed = False
     out = sys.stdout.buffer
     for number, line in enumerate(lines, 1):

@@ -1,4 +1,6 @@
-"""`limnograph demo`: the whole chain on one machine; `demo burst`: a burst of small files in a running demo."""
+"""`limnograph demo`: runs the whole chain on one machine; `demo burst`: commits a burst of small files to a running
+demo.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`limnograph effect --cases FILE`: cases as JSON lines in, effects as JSON lines out, in the same order."""
+"""`limnograph effect --cases FILE`: reads cases as JSON lines and writes their effects as JSON lines, in the same
+order.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _EXAMPLES = (
     "  jq -c 'select(.verdict == \"worse\")' effects.jsonl"
 )
 LATEST_MS = 8_640_000_000_000_000
-"""Last instant that JavaScript's Date can hold."""
+"""Last instant that JavaScript's Date can represent."""
 
 
 @click.command("effect", epilog=_EXAMPLES)
@@ -41,15 +43,14 @@ def command(cases: BinaryIO) -> None:
 
 
 def answer(line: bytes) -> Effect:
-    """The answer to one line. Raises InvalidInput naming the field that breaks the format."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy loads: small matrices lose time on more
+    """The answer to one line. Raises InvalidInput, which names the invalid field."""
     from limnograph.analysis.effect import measure_effect
 
     return measure_effect(parse(line))
 
 
 def parse(line: bytes) -> EffectCase:
-    """One line as a case whose lists fit together. Raises InvalidInput naming the field."""
+    """Parse one line, and check that its lists match. Raises InvalidInput, which names the field."""
     case = _READER.parse(line)
     _check_lengths("runs.duration_seconds", case.runs.times, case.runs.duration_seconds)
     if case.runs.read_bytes is not None:

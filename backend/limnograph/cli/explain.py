@@ -1,4 +1,6 @@
-"""`limnograph explain --cases FILE`: cases as JSON lines in, answers as JSON lines out, in the same order."""
+"""`limnograph explain --cases FILE`: reads cases as JSON lines and writes their answers as JSON lines, in the same
+order.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,14 @@ def command(cases: BinaryIO) -> None:
 
 
 def answer(line: bytes) -> Explanation:
-    """The answer to one line. Raises InvalidInput naming the field that breaks the format."""
+    """The answer to one line. Raises InvalidInput, which names the invalid field."""
     from limnograph.analysis.explain import explain
 
     return explain(parse(line))
 
 
 def parse(line: bytes) -> Case:
-    """One line as a case. Raises InvalidInput naming the field."""
+    """Parse one line. Raises InvalidInput, which names the field."""
     case = _READER.parse(line)
     chosen = case.selection
     if chosen and chosen.start is not None and chosen.end is not None and chosen.end < chosen.start:

@@ -1,4 +1,4 @@
-"""`limnograph failpoints`: the names, one per line; with `--when`, what makes `pipeline --once` pass each."""
+"""`limnograph failpoints`: prints their names, one per line; with `--when`, also when `pipeline --once` passes each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`limnograph inspect`: one table from storage, as JSON or as a report. Exit 0 ok or partial, 3 unreadable, 2 usage."""
+"""`limnograph inspect`: inspects one table in storage, as JSON or as a report. Exit codes: 0 ok or partial, 2 wrong
+usage, 3 unreadable.
+"""
 
 from __future__ import annotations
 

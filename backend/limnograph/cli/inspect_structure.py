@@ -1,4 +1,4 @@
-"""The layout of a table's files, as labelled lines: sizes, compaction debt, manifests, overlap, skew."""
+"""Formats the layout of a table's files as labelled lines: sizes, compaction debt, manifests, overlap, skew."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _BAR = 40
 
 
 def sizes_title(structure: Structure) -> str:
-    """The target is what the sizes are to be compared with."""
+    """Title of the section on file sizes, with the target size."""
     return "File sizes" if structure.target is None else f"File sizes, target {sized(structure.target)}"
 
 
 def sizes(structure: Structure) -> Lines:
-    """Bins that hold files, and the target's own."""
+    """The histogram's bins that have files, and the target's bin."""
     histogram = structure.histogram
     if not histogram or not sum(histogram):
         return
@@ -42,7 +42,7 @@ def sizes(structure: Structure) -> Lines:
 
 
 def _percentiles(histogram: list[int]) -> str:
-    """By their bins: no more than a bin is known of a size."""
+    """Percentiles as bins of the histogram, which has no finer resolution."""
     bins = [percentile_bin(histogram, share) for share in (0.1, 0.5, 0.9)]
     if len(set(bins)) == 1:
         return f"all {size_range(bins[0])}"
@@ -50,7 +50,7 @@ def _percentiles(histogram: list[int]) -> str:
 
 
 def size_range(index: int) -> str:
-    """Sizes that a bin of the histogram holds."""
+    """The range of sizes in a bin of the histogram."""
     if index == 0:
         return f"< {sized(HISTOGRAM_EDGES[0])}"
     if index == len(HISTOGRAM_EDGES):
@@ -61,7 +61,7 @@ def size_range(index: int) -> str:
 
 
 def debt(structure: Structure) -> Lines:
-    """What a compaction by the table's own rule would take up."""
+    """Files that a compaction by the table's own rule would rewrite."""
     shape = structure.shape
     if shape is None or shape.debt_files is None:
         yield "to rewrite", UNKNOWN
@@ -76,7 +76,7 @@ def debt(structure: Structure) -> Lines:
 
 
 def layout(structure: Structure, snapshots: int) -> Lines:
-    """Manifests, metadata, delete files, and how files and partitions lie to each other."""
+    """Manifests, metadata, delete files, overlap of files and skew of partitions."""
     yield from _manifests(structure)
     yield "metadata", f"{sized(structure.metadata_bytes)}, {counted(snapshots, 'snapshot')}"
     if structure.delete_bytes and structure.delete_target:

@@ -1,5 +1,5 @@
-"""The readable output of `limnograph inspect`: plain lines that fit 80 columns and do not depend on colour. Problems
-are first, the latest commits last.
+"""The report of `limnograph inspect`: plain lines that fit 80 columns and are readable without colour. Problems come
+first, the latest commits last.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _STATUS = {"ok": "green", "partial": "yellow", "unreadable": "red"}
 
 
 def draw(found: InspectionReport, console: Console) -> None:
-    """Everything about the table."""
+    """Print the whole report."""
     document, structure = found.document, found.structure
     console.print(_title(document))
     _problems(console, document.problems)
@@ -47,7 +47,7 @@ def draw(found: InspectionReport, console: Console) -> None:
 
 
 def _section(console: Console, title: str, lines: Iterable[tuple[str, str]]) -> None:
-    """Labels and texts; a text that is too long goes on below itself."""
+    """Print labels and texts; long texts wrap with an indent."""
     found = list(lines)
     if not found:
         return
@@ -72,13 +72,13 @@ def _title(document: Inspection) -> Text:
 
 
 def _problems(console: Console, problems: Sequence[InspectedProblem]) -> None:
-    """Each code once, with its first sentence and the snapshots that have it."""
+    """Print each code once, with its first sentence and the number of snapshots that have it."""
     if not problems:
         return
     _headline(console, "Problems")
     grouped: dict[str, list[InspectedProblem]] = {}
     for problem in problems:
-        # A problem of one snapshot is of its manifests, those of the table are each a matter of its own.
+        # Problems of snapshots are grouped by code; those of the table also by detail, because each is different.
         own = problem.code if problem.snapshot_id else f"{problem.code} {problem.detail}"
         grouped.setdefault(own, []).append(problem)
     for same in list(grouped.values())[:PROBLEMS]:
@@ -164,7 +164,7 @@ def _snapshots(console: Console, snapshots: Sequence[InspectedSnapshot]) -> None
 
 
 def _table(columns: Sequence[str]) -> Table:
-    """First column and texts to the left, numbers to the right."""
+    """A table whose first column and texts are left-aligned, its numbers right-aligned."""
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     for place, column in enumerate(columns):
         is_text = place == 0 or column in {"operation", "status"}

@@ -1,4 +1,4 @@
-"""`limnograph pipeline`: passes until nothing is due (`--once`), a repair, or a stream until it is stopped."""
+"""`limnograph pipeline`: passes until nothing is due (`--once`), a repair, a rebuild, or a continuous stream."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _EXAMPLES = (
 )
 _NAMES = {table.name: table for table in META_TABLES}
 _UNREPEATABLE = {"runs", "alerts", "reports", "labels", "maintenance"}
-"""Meta tables whose rows the lake cannot give again."""
+"""Meta tables whose rows cannot be rebuilt from the lake."""
 
 
 @click.command("pipeline", epilog=_EXAMPLES)
@@ -115,7 +115,7 @@ def command(
 
 @contextmanager
 def _told(file: Path, *, verbose: bool) -> Iterator[None]:
-    """One line on stderr per error inside; the stack traces are in a file, which the last line names."""
+    """Print one line on stderr per error inside, and write stack traces to `file`, which the last line names."""
     from limnograph.jobs.logs import cause, configure
 
     if verbose:
@@ -145,7 +145,7 @@ def _told(file: Path, *, verbose: bool) -> Iterator[None]:
 
 
 def _writable(file: Path) -> bool:
-    """Whether a log can be written there; otherwise, as in a container without a disk, stderr has everything."""
+    """Whether a log can be written there. If not, as in a container with a read-only disk, stderr gets everything."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch(mode=0o600)
@@ -161,7 +161,7 @@ def _point_at(file: Path) -> None:
 
 
 def _named(tables: tuple[str, ...], *, rebuild: bool, yes: bool) -> list[MetaTable]:
-    """Meta tables to drop and rebuild. Raises InvalidInput."""
+    """The meta tables to drop and rebuild. Raises InvalidInput."""
     if tables and not rebuild:
         raise InvalidInput("TABLES", f"{' '.join(tables)}: table names require --rebuild")
     if yes and not tables:
@@ -177,7 +177,7 @@ def _named(tables: tuple[str, ...], *, rebuild: bool, yes: bool) -> list[MetaTab
 
 
 def _tell_rebuild(done: RebuildTotal, *, as_json: bool) -> NoReturn:
-    """Print what a rebuild did and exit; 1 if anything could not be read."""
+    """Print the result of a rebuild and exit, with 1 if anything was unreadable."""
     if not as_json:
         _progress(f"rebuilt: {', '.join(done.rebuilt.tables) or 'no table was missing'}")
         if done.rebuilt.emptied:
@@ -192,7 +192,7 @@ def _tell_rebuild(done: RebuildTotal, *, as_json: bool) -> NoReturn:
 
 
 def _tell_repair(report: RepairReport, *, as_json: bool) -> NoReturn:
-    """Print what a repair did and exit; 1 if anything could not be read."""
+    """Print the result of a repair and exit, with 1 if anything was unreadable."""
     for sentence in report.failed:
         _progress(f"unchanged: {sentence}")
     if not as_json:
@@ -202,7 +202,7 @@ def _tell_repair(report: RepairReport, *, as_json: bool) -> NoReturn:
 
 
 def instant(text: str) -> int:
-    """Microseconds of an ISO date or time (UTC without a zone), or of a duration before now."""
+    """Epoch microseconds of an ISO date or time (UTC if it has no zone), or of a duration before now."""
     if match := _AGO.fullmatch(text.strip()):
         seconds = int(match[1]) * {"m": 60, "h": 3_600, "d": 86_400}[match[2]]
         return SystemClock().now() - seconds * MICROS_PER_SECOND

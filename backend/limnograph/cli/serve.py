@@ -1,4 +1,4 @@
-"""`limnograph serve`: the dashboard and its API in the foreground."""
+"""`limnograph serve`: serves the dashboard and its API in the foreground."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
 
 
 def _found_at(address: str, port: int) -> str:
-    """Where a browser on this machine finds the server; one that listens everywhere is found on loopback."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104  # looked up, not bound
+    """The server's address for a browser on this machine; loopback if the server listens on all addresses."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104  # a comparison, not a bind
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _check_host(host: str, settings: Settings) -> None:
-    """Without authentication, only loopback is allowed. Raises SettingsError."""
+    """Reject any address but loopback if authentication is off. Raises SettingsError."""
     if needs_insecure(host, settings):
         raise SettingsError(
             "server.host",
@@ -109,7 +109,7 @@ async def _keep_warning() -> None:
 
 @asynccontextmanager
 async def _around(runtime: ServerRuntime, settings: Settings, gate: Authenticator) -> AsyncGenerator[None]:
-    """The background tasks of the server and, with `server.insecure`, a warning each minute."""
+    """Run the server's background tasks; without authentication on an open address, also log a warning every minute."""
     warning = asyncio.create_task(_keep_warning()) if settings.server.insecure and gate.credentials is None else None
     try:
         async with runtime.running():

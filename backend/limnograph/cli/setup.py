@@ -1,4 +1,4 @@
-"""`limnograph setup`: the jars that the pipeline's Spark needs, downloaded once and verified by checksum."""
+"""`limnograph setup`: downloads the jars that the pipeline's Spark needs, once, and verifies their checksums."""
 
 from __future__ import annotations
 

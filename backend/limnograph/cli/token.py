@@ -77,7 +77,7 @@ def revoke(token: str, config: str | None) -> None:
 
 
 def expiry(text: str, now: Micros) -> Micros:
-    """`90d`, `12h`, `30m` or a date (its first instant, UTC) in epoch microseconds. Raises InvalidInput."""
+    """Parse `90d`, `12h`, `30m` or a date (its first instant, UTC) into epoch microseconds. Raises InvalidInput."""
     if found := re.fullmatch(r"(\d{1,6})([mhd])", text):
         seconds = int(found[1]) * _UNITS[found[2]]
         if 0 < seconds <= _LONGEST_DAYS * _UNITS["d"]:

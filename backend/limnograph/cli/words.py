@@ -1,4 +1,4 @@
-"""Numbers, sizes, instants and untrusted text, formatted for a terminal."""
+"""Formats numbers, sizes, instants and untrusted text for a terminal."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def counted(count: int | None, what: str) -> str:
 
 
 def number(value: int | None) -> str:
-    """With thousands."""
+    """A number with thousands separators."""
     return UNKNOWN if value is None else f"{value:,}"
 
 
 def sized(value: int | None) -> str:
-    """Bytes in the largest unit that keeps them above 1."""
+    """Bytes in the largest binary unit in which they are at least 1."""
     if value is None:
         return UNKNOWN
     found, unit = float(value), "B"
@@ -35,7 +35,7 @@ def sized(value: int | None) -> str:
 
 
 def instant(millis: int | None) -> str:
-    """UTC; an instant beyond the calendar as its milliseconds."""
+    """An instant in UTC; one outside the calendar as its milliseconds."""
     if millis is None:
         return UNKNOWN
     try:

@@ -1,1 +1,1 @@
-"""The demo: a real lake, a real story, real parts."""
+"""The demo: a real lake with a story, its pipeline, server, Prometheus and Alertmanager (docs/demo.md)."""

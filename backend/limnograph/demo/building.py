@@ -1,4 +1,4 @@
-"""Builds what the demo shows: the lake with its history, the past of Prometheus, the story. Once per folder."""
+"""Builds the demo's data once per folder: the lake with its history, the history in Prometheus, the story."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from limnograph.demo.story.steps import TablePlan
 from limnograph.settings import load
 
 VERSION = 1
-"""Rises when lakes built before cannot be used any more."""
+"""Increased when lakes of older versions can no longer be used."""
 
 
 def ensure(folder: Folder, now_ms: int, progress: Progress) -> story.Story:
-    """The story of the lake in the folder, which is built when it is missing, half-built or of another version."""
+    """The story of the lake in the folder. Builds the lake if it is missing, incomplete or of another version."""
     built = folder.built
     if built is None or built.get("version") != VERSION:
         if folder.database.exists():
@@ -45,9 +45,9 @@ def ensure(folder: Folder, now_ms: int, progress: Progress) -> story.Story:
 
 
 def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
-    """Everything, from nothing; the marker comes last."""
+    """Build everything in an empty folder; the marker is written last."""
     promtool = tool("promtool")
-    # Children get their own ports later; Spark only needs the catalog. The replay listens: two may build at once.
+    # Ports do not matter yet, except the replay's: it listens, and two demos may build at once.
     folder.config.write_text(limnograph_toml(folder.place, 9090, 8787, signals.schedules(), pipeline_port=free_port()))
     plans = tables(calendar)
     progress.say(f"building the lake of {calendar.day}: {sum(len(plan.steps) for plan in plans):,} steps")
@@ -81,7 +81,7 @@ def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
 def fill_prometheus(
     folder: Folder, promtool: Path, calendar: Calendar, plans: tuple[TablePlan, ...], heads: Mapping[str, Path]
 ) -> int:
-    """Write the past into the TSDB; returns the number of samples. `heads`: the newest metadata file of each table."""
+    """Write the history into the TSDB. Returns the number of samples. `heads`: newest metadata file of each table."""
     reader = writer_of(READER, calendar, 71)
     families = [
         *backfill.job_families(calendar, signals.runs(calendar, plans)),

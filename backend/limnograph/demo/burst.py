@@ -1,4 +1,4 @@
-"""`limnograph demo burst`: many small real files in one commit of the running demo, and its alert awaited."""
+"""`limnograph demo burst`: commits many small real files to a table of the running demo, and waits for the alert."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 APPLICATION = "demo_burst"
 ROWS = 8
-"""Of each file: a kilobyte or two, almost all of it the footer, as a stream that commits too often leaves them."""
+"""Rows per file. A file has one or two kilobytes, mostly its footer, as after a stream that commits too often."""
 LOOK_EVERY_S = 1.0
 
 
 class BurstCommit(NamedTuple):
-    """One commit: `table` as `namespace.table`, when it was made (epoch ms), bytes of each file."""
+    """The commit: `table` is `namespace.table`, `at` its time (epoch ms), `file_bytes` the size of each file."""
 
     table: str
     snapshot_id: int
@@ -43,7 +43,9 @@ class BurstCommit(NamedTuple):
 
 
 def burst(root: Path, *, table: str, files: int, wait: float) -> str:
-    """Commit, then wait for the alert so many seconds (0: do not). Returns the alert's link. Raises LimnographError."""
+    """Commit, then wait at most `wait` seconds for the alert (0: do not wait). Returns its link. Raises
+    LimnographError.
+    """
     folder, progress = Folder(root), Progress()
     addresses = running(folder)
     made = commit(folder, table.removeprefix("lake."), files)
@@ -59,7 +61,7 @@ def burst(root: Path, *, table: str, files: int, wait: float) -> str:
 
 
 def running(folder: Folder) -> dict[str, Any]:
-    """Addresses of the demo that runs in the folder. Raises EnvironmentFault with the remedy."""
+    """Addresses of the demo that is running in the folder. Raises EnvironmentFault with the remedy."""
     addresses = folder.running
     where = "" if folder.root == Folder(USUAL_DIR).root else f" --dir {folder.root}"
     if addresses is None:
@@ -75,7 +77,7 @@ def running(folder: Folder) -> dict[str, Any]:
 
 
 def commit(folder: Folder, name: str, files: int) -> BurstCommit:
-    """So many files of a few rows in one append to `namespace.table`. Raises InvalidInput (no such table)."""
+    """Append `files` files of a few rows to `namespace.table`. Raises InvalidInput if there is no such table."""
     known = _tables(folder)
     if name not in known:
         raise InvalidInput("--table", f"{name!r} is not a table of the demo; choose from {', '.join(known)}")
@@ -83,7 +85,7 @@ def commit(folder: Folder, name: str, files: int) -> BurstCommit:
 
 
 def append(table: Table, files: int) -> BurstCommit:
-    """One commit with so many files, written beside the table's own."""
+    """Write `files` files to the table's data folder and append them in one commit."""
     at = int(time.time() * 1000)
     body = _parquet(table, at)
     written = _write(table, body, files, at)
@@ -101,12 +103,12 @@ def append(table: Table, files: int) -> BurstCommit:
 
 
 def arrived(addresses: dict[str, Any], made: BurstCommit, seconds: float) -> str:
-    """A sentence once the alert fires and the server knows it; in Prometheus, where no Alertmanager runs. Raises
-    LimnographError when it does not within so many seconds.
+    """Wait until the alert has reached the server, or fires in Prometheus if no Alertmanager is running. Returns a
+    sentence. Raises LimnographError after `seconds`.
     """
     known = in_server if addresses.get("alertmanager") else in_prometheus
     began = in_prometheus_since(addresses, made.table)
-    earlier = began if began is not None and began < made.at else None  # a commit while it fires prolongs it
+    earlier = began if began is not None and began < made.at else None  # a commit prolongs a firing alert
     deadline = time.monotonic() + seconds
     while (where := known(addresses, made.table, earlier or made.at)) is None:
         if time.monotonic() > deadline:
@@ -124,7 +126,7 @@ def arrived(addresses: dict[str, Any], made: BurstCommit, seconds: float) -> str
 
 
 def in_server(addresses: dict[str, Any], table: str, since: int) -> str | None:
-    """The incident's page, once the webhook has delivered an alert that began then (epoch ms) or later."""
+    """The incident's page, once the webhook has delivered an alert that began at `since` (epoch ms) or later."""
     asked = urlencode({"state": "firing", "q": BURST_ALERT})
     namespace, name = table.split(".")
     meant = {"catalog": "lake", "table_namespace": namespace, "table": name}
@@ -136,13 +138,15 @@ def in_server(addresses: dict[str, Any], table: str, since: int) -> str | None:
 
 
 def in_prometheus(addresses: dict[str, Any], table: str, since: int) -> str | None:
-    """Prometheus' own page of alerts, once the alert fires there, since then (epoch ms) or later."""
+    """Prometheus' page of alerts, once it shows the alert firing since `since` (epoch ms) or later."""
     began = in_prometheus_since(addresses, table)
     return f"{addresses['prometheus']}/alerts" if began is not None and began >= since else None
 
 
 def in_prometheus_since(addresses: dict[str, Any], table: str) -> int | None:
-    """When the alert of the table began (epoch ms), while Prometheus has it firing; its rule waits for nothing."""
+    """When the table's alert began to fire in Prometheus (epoch ms); None if it does not fire. Its rule has no `for`,
+    so `activeAt` is that time.
+    """
     namespace, name = table.split(".")
     told = get_json(f"{addresses['prometheus']}/api/v1/alerts")["data"]["alerts"]
     for alert in told:
@@ -158,7 +162,7 @@ def _clock(at: int) -> str:
 
 
 class _AlertMissing(LimnographError):
-    """The burst is made, its alert did not come."""
+    """The burst was committed, but its alert did not arrive."""
 
 
 def _tables(folder: Folder) -> list[str]:
@@ -166,7 +170,7 @@ def _tables(folder: Folder) -> list[str]:
 
 
 def _parquet(table: Table, at: int) -> bytes:
-    """One file that any reader of the table can read; all its rows lie in one partition."""
+    """The content of a file that is valid for the table's schema; all its rows are in one partition."""
     import pyarrow as pa
     import pyarrow.parquet as pq
     from pyiceberg.io.pyarrow import schema_to_pyarrow
@@ -179,7 +183,7 @@ def _parquet(table: Table, at: int) -> bytes:
 
 
 def _value(kind: str, at: int) -> Any:
-    """Of a column, by its Iceberg type; null where the demo has no such columns."""
+    """The value of a column by its Iceberg type; None for types that the demo's tables do not have."""
     known: dict[str, Callable[[], Any]] = {
         "long": lambda: at,
         "double": lambda: 9.99,

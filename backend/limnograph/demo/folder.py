@@ -1,4 +1,4 @@
-"""The demo's folder: where things lie, who holds it, whether its lake is complete. Deletes only its own."""
+"""The demo's folder: its paths, its lock, and whether its lake is complete. Deletes only what the demo created."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ OWN = (
     "logs",
     ".limnograph",
 )
-"""What the demo makes in its folder; nothing else is ever deleted."""
+"""Names that the demo creates in its folder; nothing else is ever deleted."""
 
 
 class Folder:
-    """Paths below one root; names are those of OWN."""
+    """Paths below the demo's root, named as in OWN."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
@@ -56,26 +56,26 @@ class Folder:
 
     @property
     def place(self) -> LakeLocation:
-        """Catalog `lake` as PyIceberg opens it."""
+        """Location of catalog `lake`, as PyIceberg opens it."""
         return LakeLocation(f"sqlite:///{self.database}", f"file://{self.warehouse}")
 
     @property
     def built(self) -> dict[str, Any] | None:
-        """The marker that was written when lake and past were complete; None for a lake half-built."""
+        """The marker that is written when lake and history are complete; None for an incomplete lake."""
         return _read(self._built)
 
     @property
     def running(self) -> dict[str, Any] | None:
-        """Addresses of the demo that runs here."""
+        """Addresses of the demo that is running in this folder; None if there is none."""
         return _read(self._running)
 
     def mark_built(self, facts: dict[str, Any]) -> None:
-        """The last write of a build."""
+        """Write the marker, as the last step of a build."""
         self._built.write_text(json.dumps(facts, indent=1) + "\n")
 
     @contextmanager
     def announced(self, addresses: dict[str, Any]) -> Iterator[None]:
-        """Others find the running demo by its addresses."""
+        """Publish the addresses of the running demo for other commands."""
         self._running.write_text(json.dumps(addresses, indent=1) + "\n")
         try:
             yield
@@ -83,13 +83,15 @@ class Folder:
             self._running.unlink(missing_ok=True)
 
     def make(self) -> None:
-        """The folders that children write into."""
+        """Create the folders that children write to."""
         private_files.make_folder(self.root)
         for path in (self.logs, self.scratch, self.warehouse, self.tsdb):
             path.mkdir(parents=True, exist_ok=True)
 
     def clear(self) -> None:
-        """Delete what the demo made here; the marker first, so that an interrupted clearing is no complete lake."""
+        """Delete everything that the demo created; the marker first, so that an interrupted deletion leaves no complete
+        lake.
+        """
         for name in OWN:
             path = self.root / name
             if path.is_dir() and not path.is_symlink():
@@ -99,7 +101,7 @@ class Folder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Two demos do not share a folder. The lock goes with the process. Raises Conflict."""
+        """Hold the folder's lock, which ends with the process. Raises Conflict if another demo holds it."""
         try:
             private_files.make_folder(self.root)
             lock = (self.root / "lock").open("w")

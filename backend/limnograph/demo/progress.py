@@ -20,7 +20,7 @@ class Progress:
         return time.monotonic() - self._start
 
     def say(self, sentence: str) -> None:
-        """One line, at once."""
+        """Print one line immediately."""
         with self._lock:
             sys.stderr.write(f"[{self.seconds:6.1f} s] {sentence}\n")
             sys.stderr.flush()

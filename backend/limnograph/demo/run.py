@@ -1,4 +1,4 @@
-"""`limnograph demo`: build what is missing, start everything, say where to look, stay until stopped."""
+"""`limnograph demo`: builds what is missing, starts all parts, prints the address, and runs until it is stopped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USUAL_DIR = Path(".demo")
 
 
 def run(root: Path, *, port: int | None, fresh: bool) -> None:
-    """Until Ctrl-C or SIGTERM. Raises LimnographError with the remedy."""
+    """Run until Ctrl-C or SIGTERM. Raises LimnographError with the remedy."""
     progress, folder = Progress(), Folder(root)
     supervisor.stop_on_signals()
     with folder.held():
@@ -35,13 +35,13 @@ def run(root: Path, *, port: int | None, fresh: bool) -> None:
 
 
 def story_url(server: str, told: Story) -> str:
-    """The table page of the story, at its hours."""
+    """Address of the story's table page, with the range of the story."""
     catalog, namespace, table = told.table.split(".")
     return f"{server}/t/{catalog}/{namespace}/{table}?from={told.view_from}&to={told.view_to}"
 
 
 def welcome(told: Story, ports: supervisor.Ports, folder: Folder, seconds: float) -> str:
-    """What a person needs to know now."""
+    """The message that is printed when the demo is ready."""
     server = ports.addresses["server"]
     where = "" if folder.root == Folder(USUAL_DIR).root else f" --dir {folder.root}"
     return f"""

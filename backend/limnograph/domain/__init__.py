@@ -1,1 +1,1 @@
-"""Pure values: no I/O, no clock, no framework. Everything else may import this, it imports nothing of ours."""
+"""Pure values: no I/O, no clock, no framework. Every other package may import this one; it imports none of them."""

@@ -1,4 +1,4 @@
-"""Callers and their permissions: scopes, identities, API tokens at rest, entries of the audit log."""
+"""Callers and their permissions: scopes, identities, stored API tokens, entries of the audit log."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Identity(NamedTuple):
 
 
 NOBODY_ELSE = Identity("local", frozenset(("read", "webhook", "annotate")), "none")
-"""Every caller without authentication: on loopback, or with `server.insecure`."""
+"""The identity of every caller if authentication is off: on loopback, or with `server.insecure`."""
 
 
 class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """An API token at rest: never the token itself. Times epoch microseconds; `salt` and `hash` hex of scrypt."""
+    """A stored API token: its scrypt salt and hash in hex, never the token itself. Times are epoch microseconds."""
 
     id: str
     name: str
@@ -45,12 +45,12 @@ class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
     revoked_at: Micros | None = None
 
     def valid(self, now: Micros) -> bool:
-        """Neither revoked nor expired."""
+        """Whether it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
 class AuditEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line of the audit log. Never a secret: no header, no query string, no body."""
+    """One line of the audit log. It contains no secrets: no header, no query string, no body."""
 
     at: str
     who: str
@@ -64,7 +64,7 @@ class AuditEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Claims(NamedTuple):
-    """Claims of an identity provider or a trusted proxy about a user. `email` only if it is verified."""
+    """Claims of an identity provider or a trusted proxy about a user. `email` is set only if it is verified."""
 
     subject: str
     email: str | None
@@ -72,11 +72,11 @@ class Claims(NamedTuple):
 
 
 Grants = Mapping[str, Collection[AccessScope]]
-"""`user:EMAIL_OR_SUBJECT`, `group:NAME`, `domain:example.org` or `*` -> scopes."""
+"""Grants of scopes, by `user:EMAIL_OR_SUBJECT`, `group:NAME`, `domain:example.org` or `*`."""
 
 
 def granted(claims: Claims, grants: Grants) -> frozenset[AccessScope]:
-    """Scopes of a user: the union of all matching grants; none without a match."""
+    """Scopes of a user: the union of all matching grants, empty without a match."""
     keys = {"*", f"user:{claims.subject}", *(f"group:{group}" for group in claims.groups)}
     if claims.email:
         email = claims.email.lower()
@@ -85,7 +85,7 @@ def granted(claims: Claims, grants: Grants) -> frozenset[AccessScope]:
 
 
 def address_group(address: str) -> str:
-    """Key for counting attempts: an IPv4 address, or the /64 that one user's IPv6 addresses share."""
+    """Key for counting login attempts: an IPv4 address, or the /64 prefix of an IPv6 address, which one user owns."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -98,8 +98,8 @@ def address_group(address: str) -> str:
 
 
 def return_path(text: str | None) -> str:
-    """Target of a login: a path of this server, else the front page; never another site (open redirect). Browsers drop
-    tabs and newlines and read a backslash as a slash, so those are rejected anywhere.
+    """Where to redirect after a login: a path of this server, or the front page, never another site (open redirect).
+    Browsers drop tabs and newlines and read a backslash as a slash, so paths with any of those are rejected.
     """
     if not text or not text.startswith("/") or text.startswith("//") or len(text) > 4096:
         return "/"

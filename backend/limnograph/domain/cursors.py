@@ -1,8 +1,8 @@
 """Opaque cursors: where the next page begins, and the query that it belongs to.
 
-A cursor carries every parameter of its list as the first page resolved it, `from` and `to` among them, so that it can
-be sent alone: omitted parameters are taken from it. Nothing is stored on the server, and nothing in a cursor is
-trusted: its parameters are checked as if the caller had sent them (docs/adr/0031).
+A cursor contains every parameter of its list as resolved for the first page, including `from` and `to`, so that a
+client may send it alone. The server stores nothing and does not trust a cursor: it validates the parameters as if the
+caller had sent them (docs/adr/0031).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Parameters that must stay the same from page to page, by their wire names; None if not set.
+    """Parameters that stay the same from page to page, by their wire names; None if not set.
 
-    `of`: which list; `table`: whose, where it is the list of one table. Times epoch ms.
+    `of`: the kind of list. `table`: the table, if the list is of one. Times are epoch ms.
     """
 
     of: Kind
@@ -47,7 +47,7 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     state: Literal["firing", "resolved", "unknown"] | None = None
 
     def value(self, parameter: str) -> Any:
-        """What a parameter of the wire is here."""
+        """The value of a parameter, by its wire name."""
         return getattr(self, _ATTRIBUTES.get(parameter, parameter))
 
 
@@ -92,18 +92,18 @@ def of_commits(query: CommitsQuery) -> CursorQuery:
 
 
 def encode(question: CursorQuery, position: Position) -> str:
-    """A cursor after the row at `position`: the sort key, and a tie-breaker."""
+    """A cursor that points after `position`: the sort key of a row, and a tie-breaker."""
     return base64.urlsafe_b64encode(msgspec.json.encode(_Cursor(question, position))).decode().rstrip("=")
 
 
 def question_of(cursor: str) -> CursorQuery:
-    """The query that a cursor carries. Raises InvalidInput naming `cursor`."""
+    """The query that a cursor contains. Raises InvalidInput, which names `cursor`."""
     return _decoded(cursor).question
 
 
 def decode(question: CursorQuery, cursor: str, kinds: tuple[type, ...]) -> Position:
-    """The position; its items have these types (an integer may stand for a float), numbers fit 64 bits. Raises
-    InvalidInput naming `cursor`.
+    """The position that a cursor points after. Checks that its items have the types `kinds` (an integer is accepted as
+    a float) and that numbers fit 64 bits. Raises InvalidInput, which names `cursor`.
     """
     found = _decoded(cursor)
     if found.question != question:

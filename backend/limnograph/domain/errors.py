@@ -15,8 +15,8 @@ LimnographError
 │   └── SourceRejected             the same request will fail again      source-rejected
 └── MetadataError(code)            an observed table is damaged: a fact  metadata-damaged
 
-`problem_type` is the closed set of RFC 9457 types on the wire; `api/wire/problems.py` alone maps it to HTTP.
-Messages say what went wrong and what to do; they never carry credentials: quoted text is stripped of them.
+`problem_type` is one of a closed set of RFC 9457 types; `api/wire/problems.py` alone maps it to an HTTP status.
+Messages state what went wrong and what to do. Credentials are removed from them, quoted text included.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from limnograph.domain.secrecy import clean
 
 
 class LimnographError(Exception):
-    """Root of the tree. `str(error)` is one sentence for users."""
+    """Root of the tree. `str(error)` is one sentence, written for users."""
 
     problem_type: ClassVar[str] = "internal"
 
 
 class InvalidInput(LimnographError):
-    """A value from outside breaks a rule; `field` names it as the caller wrote it."""
+    """An input value is invalid; `field` names it in the caller's terms."""
 
     problem_type = "bad-request"
 
@@ -48,7 +48,7 @@ class SettingsError(InvalidInput):
     """A key of the settings file is unknown, missing or malformed; `field` is its dotted path."""
 
     def at(self, place: str) -> SettingsError:
-        """The same, with the file and line that it is about in front."""
+        """The same error, prefixed with the file and line of the key."""
         found = SettingsError(self.field, self.detail)
         found.args = (f"{clean(place)}: {self.args[0]}",)
         return found
@@ -73,7 +73,7 @@ class Forbidden(LimnographError):
 
 
 class TooManyRequests(LimnographError):
-    """A limit on attempts or connections is reached; `retry_after_s` says when to retry."""
+    """A limit on attempts or connections is reached; retry after `retry_after_s`."""
 
     problem_type = "too-many-requests"
 
@@ -83,13 +83,13 @@ class TooManyRequests(LimnographError):
 
 
 class Conflict(LimnographError):
-    """A compare-and-set lost: the head moved. Re-read and compute the difference again."""
+    """A compare-and-set failed because the head moved. Read again and recompute the difference."""
 
     problem_type = "conflict"
 
 
 class EnvironmentFault(LimnographError):
-    """The machine lacks something (Java, a port, a program). The message carries the remedy."""
+    """The machine lacks something (Java, a port, a program). The message contains the remedy."""
 
 
 class SourceError(LimnographError):
@@ -105,7 +105,7 @@ class SourceError(LimnographError):
 
 
 class SourceUnavailable(SourceError):
-    """Refused, reset, 5xx, 429: a retry may help; `retry_after_s` says when, if known."""
+    """Refused, reset, 5xx, 429: a retry may help, after `retry_after_s` if that is known."""
 
     problem_type = "source-unavailable"
 
@@ -127,7 +127,9 @@ class SourceRejected(SourceError):
 
 
 class MetadataError(LimnographError):
-    """An observed table's metadata is permanently damaged. It becomes a fact with `code`, never a crash."""
+    """An observed table's metadata is permanently damaged. It is recorded as a fact with `code` and never ends a
+    program.
+    """
 
     problem_type = "metadata-damaged"
 

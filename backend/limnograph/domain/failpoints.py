@@ -1,4 +1,5 @@
-"""Named places where the pipeline can be made to fail: before and after each durable step. Off by default.
+"""Failpoints: named places, before and after each durable step, at which the pipeline can be made to fail. Off by
+default.
 
 `LIMNOGRAPH_FAILPOINT=NAME:NTH:kill|raise` acts the NTH time NAME is passed in this process.
 """
@@ -52,12 +53,12 @@ WHEN = {
     "delete_hours": "a month of hours is older than `[retention] hourly_days`",
     "append_maintenance": "a housekeeping step changed something",
 }
-"""When `pipeline --once` passes a step; `tests/support/crash_lake.py` makes each of them due."""
+"""Durable step -> when `pipeline --once` passes it; `tests/support/crash_lake.py` makes every step due."""
 STEPS = (*PASS_STEPS, *INBOX_STEPS, *REPAIR_STEPS, *UPKEEP_STEPS)
 
 
 def around(steps: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of the failpoints before and after each of some steps."""
+    """Names of the failpoints before and after each of the steps."""
     return tuple(f"{when}_{step}" for step in steps for when in ("before", "after"))
 
 
@@ -70,14 +71,14 @@ class FailpointReached(LimnographError):
 
 
 class Failpoints:
-    """Counts how often each name is passed. Without a setting it does nothing."""
+    """Counts how often each name is passed. Does nothing unless the environment names a failpoint."""
 
     def __init__(self, setting: str = "") -> None:
         self._passed: Counter[str] = Counter()
         self._name, self._nth, self._action = _parse(setting) if setting else ("", 0, "")
 
     def reach(self, name: str) -> None:
-        """Pass the failpoint `name`; may not return."""
+        """Pass the failpoint `name`. May not return."""
         if name not in FAILPOINTS:
             raise ValueError(name)
         self._passed[name] += 1

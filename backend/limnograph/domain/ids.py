@@ -1,11 +1,11 @@
-r"""Names and ids of tables: parse and print. Knows the text forms, not what they point to.
+r"""Parses and prints names and ids of tables. It handles text only and looks nothing up.
 
-Namespace levels join with `.`; inside a level or a table name `~` is written `~~` and `.` is `~d`, so the text
-is reversible and ordinary names look as they are. A URL path segment also writes `/` as `~s` and a backslash as `~b`
-(proxies rewrite both).
-A character that would break a line of a log or a label is `~u` and four hexadecimal digits, an empty level `~e`.
+Namespace levels are joined with `.`. Inside a level or a table name `~` is escaped as `~~` and `.` as `~d`, so the text
+is reversible and ordinary names are unchanged. URL path segments also escape `/` as `~s` and a backslash as `~b`,
+because proxies rewrite both. A character that would break a line of a log or a label is `~u` and four hexadecimal
+digits; an empty level is `~e`.
 
-Facts and paths carry these escapes. Fields of answers, labels and events carry plain names (`TableName.plain`).
+Facts and paths contain these escapes. Responses, labels and events contain plain names (`TableName.plain`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from limnograph.domain.errors import InvalidInput
 
 _BREAKING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""Control characters, line separators and half surrogates (Unicode categories Cc, Zl, Zp, Cs)."""
+"""Control characters, line separators and unpaired surrogates (Unicode categories Cc, Zl, Zp, Cs)."""
 _ESCAPE = re.compile(r"~(u[0-9a-f]{4}|.)", re.DOTALL)
 _PLAIN = {"~": "~", "d": ".", "s": "/", "b": "\\", "e": ""}
 
@@ -37,13 +37,13 @@ def unescape_level(text: str) -> str:
 
 
 def plain_level(text: str) -> str:
-    """What a person reads: unescaped, but a character that would break a line is its code in Python's spelling."""
+    """A level for display: unescaped, except that a character that breaks lines is written as in Python's `repr`."""
     return _BREAKING.sub(lambda m: f"\\u{ord(m[0]):04x}", unescape_level(text)) if "~" in text else text
 
 
 class PlainName(NamedTuple):
-    """A name as in responses, labels and events. Levels join with `.`, so that two names may have one plain form: a
-    path (`page_paths`, the routes) distinguishes them.
+    """A name as in responses, labels and events. Levels are joined with `.`, so two names may have the same plain form;
+    paths (`page_paths`, the routes) distinguish them.
     """
 
     catalog: str
@@ -63,7 +63,7 @@ class TableName(NamedTuple):
 
     @classmethod
     def from_plain(cls, catalog: str, namespace: str, table: str) -> TableName:
-        """From a plain name; each dot of the namespace is taken for the end of a level."""
+        """Parse a plain name; each dot of the namespace is taken as a separator of levels."""
         levels = namespace.split(".") if namespace else []
         return cls.of(catalog, levels, escape_level(table))
 
@@ -76,17 +76,17 @@ class TableName(NamedTuple):
 
     @property
     def unsafe(self) -> bool:
-        """Whether it is empty somewhere, or has a character that breaks lines: such a table is not read."""
+        """Whether a part is empty or contains a character that breaks lines; such a table is not read."""
         return any(m[1] == "e" or len(m[1]) == 5 for part in self[1:] for m in _ESCAPE.finditer(part))
 
     @classmethod
     def of(cls, catalog: str, levels: Sequence[str], table: str) -> TableName:
-        """From the parts that a catalog lists; `levels` are unescaped."""
+        """Build a name from the parts that a catalog lists; `levels` are unescaped."""
         return cls(catalog, ".".join(map(escape_level, levels)), table)
 
     @classmethod
     def parse(cls, text: str, field: str = "table") -> TableName:
-        """`lake.sales.orders`: first level is the catalog, last the table. Raises InvalidInput."""
+        """Parse `lake.sales.orders`: the first level is the catalog, the last one the table. Raises InvalidInput."""
         parts = text.split(".")
         if len(parts) < 3 or not all(parts):
             raise InvalidInput(field, f"{text!r} is not a table name; write catalog.namespace.table")
@@ -94,7 +94,7 @@ class TableName(NamedTuple):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Namespace levels, unescaped, as catalogs want them."""
+        """Namespace levels, unescaped, as catalogs expect them."""
         return tuple(unescape_level(level) for level in self.namespace.split(".")) if self.namespace else ()
 
     def __str__(self) -> str:
@@ -112,7 +112,7 @@ def from_path_segment(text: str) -> str:
 
 
 def normalise_location(location: str) -> str:
-    """One spelling for one place: `file:/x`, `/x` -> `file:///x`; `s3a`, `s3n` -> `s3`; no trailing slash."""
+    """The canonical spelling of a location: `file:/x`, `/x` -> `file:///x`; `s3a`, `s3n` -> `s3`; no trailing slash."""
     text = location.strip()
     if text.startswith("/"):
         text = "file://" + text
@@ -123,34 +123,34 @@ def normalise_location(location: str) -> str:
 
 
 LOCATION_UUID = "loc:"
-"""How the stand-in for a missing table uuid begins."""
+"""Prefix of the substitute for a missing table uuid."""
 
 
 def location_uuid(location: str) -> str:
-    """Stand-in for a missing table uuid: `loc:` + 32 hex of SHA-256 of the normalised location."""
+    """Substitute for a missing table uuid: `loc:` + 32 hex digits of SHA-256 of the normalised location (DESIGN §2)."""
     return LOCATION_UUID + hashlib.sha256(normalise_location(location).encode()).hexdigest()[:32]
 
 
 NO_CATALOG = "files"
-"""Stands for the catalog in names of tables that have none."""
+"""Catalog in the names of tables without a catalog."""
 
 
 class Patterns:
-    """Patterns over dotted names: `*` is one level (or a part of one), `**` any number of levels, also none between two
-    dots.
+    """Patterns over dotted names: `*` matches one level (or a part of one), `**` any number of levels; between two dots
+    also zero.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        # Without any pattern nothing matches, the empty name neither. A level may hold a line break.
+        # Without patterns nothing matches, not even the empty name. DOTALL: a level may contain a line break.
         self._any = re.compile("|".join(map(_expression, patterns)) or r"(?!)", re.DOTALL)
 
     def match(self, name: str) -> bool:
-        """Whether any of them matches the whole name."""
+        """Whether any pattern matches the whole name."""
         return self._any.fullmatch(name) is not None
 
     def match_table(self, name: str) -> bool:
-        """The same of `catalog.namespace.table`; a table without a catalog is also found by its name without `files.`,
-        as the settings call it.
+        """Whether any pattern matches `catalog.namespace.table`; a table without a catalog also matches by its name
+        without `files.`, as in the settings.
         """
         return self.match(name) or (name.startswith(f"{NO_CATALOG}.") and self.match(name[len(NO_CATALOG) + 1 :]))
 
@@ -169,7 +169,7 @@ def _expression(pattern: str) -> str:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether the name of a table, `catalog.namespace.table`, matches one pattern."""
+    """Whether a pattern matches the table name `catalog.namespace.table`."""
     return _one(pattern).match_table(name)
 
 

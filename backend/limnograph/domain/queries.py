@@ -1,4 +1,4 @@
-"""Parsed requests of callers: fleet pages and commit lists. Queries are values."""
+"""Parsed queries of callers: fleet pages, commit lists, partitions."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ MAX_GREW = 1_000_000.0
 class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A page of the fleet. `start` and `end` epoch ms, half-open; `ns` is `catalog.namespace` or a namespace.
 
-    `grew`: only tables whose data files grew by more than this share of what they were, within `within_s` seconds.
-    `compare_s`: differences are taken against the state so many seconds before the end, not at the start.
+    `grew`: only tables whose number of data files grew by more than this share within `within_s` seconds. `compare_s`:
+    differences are against the state this many seconds before the end, instead of the state at the start.
     """
 
     start: Millis
@@ -85,9 +85,9 @@ DEFAULT_PARTITIONS, MAX_PARTITIONS = 200, 1_000
 
 
 class PartitionsQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Partitions at `at`, against `compare_s` seconds before it, and by time in `[start, end)`; epoch ms.
+    """Partitions at `at`, compared with `compare_s` seconds earlier, and over time in `[start, end)`; epoch ms.
 
-    `conditions`: `field=value` that a partition has to have, all of them; a value that ends in `*` is a beginning.
+    `conditions`: `field=value` pairs that a partition must match, all of them; a value that ends in `*` is a prefix.
     """
 
     table: TableName

@@ -1,5 +1,5 @@
-"""Masks credentials in texts: values that are secret in the settings, and anything that looks like one. Knows no
-settings file. The loader of settings registers the secrets of this process; errors and logs are cleaned with it.
+"""Masks credentials in texts: registered secrets, and anything that looks like a credential. The loader of settings
+registers the secrets of this process; errors and logs are cleaned with `clean`. Reads no settings itself.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 HIDDEN = "***"
 LEAST_CHARACTERS = 6
-"""A shorter secret is not looked for in texts: it would blot out ordinary words."""
+"""Shorter secrets are not masked: that would hide ordinary words."""
 SECRET_KEY = re.compile(
     r"secret|password|passwd|(^|[._-])pwd|token|credential|authori[sz]ation|access[._-]?key|api[._-]?key"
     r"|^header[.]|account[._-]?key|sas[._-]|private[._-]?key|(^|[._-])auth[._]|cookie|signature|passphrase|session[._-]?key",
     re.IGNORECASE,
 )
-"""Names of properties and of query parameters whose value is a secret."""
+"""Names of properties and query parameters whose value is a secret."""
 _NOT_SECRET = re.compile(
     r"(uri|url|endpoint|type|-expires?-?(in|at)?(-ms)?|enabled|region|scope|access-delegation|user-agent)$",
     re.IGNORECASE,
@@ -33,12 +33,12 @@ _any: list[re.Pattern[str]] = []
 
 
 def is_secret(key: str) -> bool:
-    """Whether a property of that name holds a credential."""
+    """Whether a property of this name contains a credential."""
     return bool(SECRET_KEY.search(key)) and not _NOT_SECRET.search(key)
 
 
 def secrets_of(properties: Mapping[str, str]) -> set[str]:
-    """Secret values among properties of a catalog or a store: by their key, and inside URLs."""
+    """Secret values in the properties of a catalog or store: by key, and inside URLs."""
     found: set[str] = set()
     for key, value in properties.items():
         if is_secret(key):
@@ -49,7 +49,7 @@ def secrets_of(properties: Mapping[str, str]) -> set[str]:
 
 
 def keep(secrets: Iterable[str]) -> None:
-    """From now on these values do not appear in any text that is cleaned."""
+    """Register secrets: from then on, `clean` masks them in every text."""
     new = {secret for secret in secrets if len(secret) >= LEAST_CHARACTERS} - _kept
     if new:
         _kept.update(new)
@@ -58,11 +58,11 @@ def keep(secrets: Iterable[str]) -> None:
 
 
 def clean(text: str) -> str:
-    """The text with kept secrets, user and password of URLs, and values of secret-looking parameters hidden."""
+    """The text with registered secrets, user information in URLs, and values of secret-looking parameters masked."""
     text = _USERINFO.sub(f"{HIDDEN}@", text)
     text = _BEARER.sub(rf"\1 {HIDDEN}", text)
     text = _QUERY.sub(rf"\1\2{HIDDEN}", text)
-    # Last: a secret that is an ordinary word would else blot out the names by which the others are found.
+    # Last, because a secret that is an ordinary word could hide the names by which the other patterns match.
     for pattern in _any:
         text = pattern.sub(HIDDEN, text)
     return text
@@ -73,12 +73,12 @@ _PLACE = re.compile(
     r"|(?<![\w~./:>-])(?:~|\.{1,2})?/(?!api/v1|login|docs)[^\s'\")\],:;]+"
     r"|\b[A-Za-z]:\\\\?[^\s'\")\],;]+"
 )
-"""Addresses with a scheme other than those of object stores, and paths of a machine."""
+"""Addresses with a scheme other than those of object stores, and local paths."""
 
 
 def placeless(text: str) -> str:
-    """The text without paths and addresses of this installation: for callers, who must not learn where it keeps what.
-    Locations on object stores stay: they are facts of the lake, which who may read sees anyway.
+    """The text without local paths and addresses of this installation, for responses. Locations in object stores stay:
+    they are facts of the lake, which callers with scope `read` see anyway.
     """
     return _PLACE.sub("…", clean(text))
 

@@ -1,9 +1,9 @@
-"""Instants, ranges and steps on the UTC time line. Inside, instants are `Micros`; on the wire, `Millis`.
+"""Instants, ranges and steps on the UTC time line. Instants are `Micros` in the program and `Millis` on the wire.
 
-Both are plain integers where the program runs, so that msgspec, OpenAPI, numpy and polars see `int`. Only the type
-checker tells them apart: one is never taken for the other, nor a bare integer for either, while an instant and a
-duration still make an instant, and two instants a duration, without a call around each sum (`typing.NewType` would
-want one). `Micros(value)` says that a number from outside is one. Durations carry `_s`, `_ms` or `_us` in their name.
+Both are plain integers at run time, so that msgspec, OpenAPI, numpy and polars see `int`. Only the type checker
+distinguishes them from each other and from bare integers. An instant plus a duration is an instant, and the difference
+of two instants is a duration, without a call around each sum (`typing.NewType` would require one). `Micros(value)`
+declares a number from outside to be an instant. Names of durations end in `_s`, `_ms` or `_us`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ MICROS_PER_MS = 1_000
 MICROS_PER_SECOND = 1_000_000
 MS_PER_SECOND = 1_000
 MAX_POINTS = 2_000
-"""No answer has more points than this: about one per pixel of a wide screen."""
+"""Maximum number of points in a response, about one per pixel of a wide screen (DESIGN §6.2)."""
 
 LATEST_MS = 32_503_680_000_000
-"""The year 3000: later instants are a mistake of units."""
+"""The year 3000; a later instant indicates a wrong unit."""
 MAX_STEP_S = 86_400
 STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
-"""Steps in seconds that an automatic choice may take; all divide a UTC day, so buckets repeat from day to day."""
+"""Steps in seconds that are chosen automatically. All divide a UTC day, so buckets are the same every day."""
 
 if TYPE_CHECKING:
 
@@ -51,7 +51,7 @@ else:
     Micros = Millis = int
 
 EPOCH = Micros(0)
-"""1970: before all that is known."""
+"""1970, before any fact."""
 
 
 @overload
@@ -59,7 +59,7 @@ def to_millis(at: Micros) -> Millis: ...
 @overload
 def to_millis(at: Micros | None) -> Millis | None: ...
 def to_millis(at: Micros | None) -> Millis | None:
-    """The millisecond that an instant lies in."""
+    """The millisecond that contains an instant."""
     return None if at is None else Millis(at // MICROS_PER_MS)
 
 
@@ -73,12 +73,12 @@ def to_micros(at: Millis | None) -> Micros | None:
 
 
 def truncated(at: Micros, width_us: int) -> Micros:
-    """Begin of the hour, day, or other stretch of a width that an instant lies in."""
+    """The start of the hour, day or other span of a width that contains an instant."""
     return Micros(at // width_us * width_us)
 
 
 def beginnings(start: Micros, end: Micros, width_us: int) -> Sequence[Micros]:
-    """Where each stretch of a width in `[start, end)` begins."""
+    """The start of each span of a width in `[start, end)`."""
     return cast("Sequence[Micros]", range(start, end, width_us))
 
 
@@ -91,7 +91,7 @@ class TimeRange(NamedTuple):
 
     @classmethod
     def parse(cls, start: Millis, end: Millis, step: int | None) -> TimeRange:
-        """Snap to the step outwards; choose the step when none is given. Raises InvalidInput naming the field."""
+        """Round both ends outwards to the step, which is chosen if None. Raises InvalidInput, which names the field."""
         if not 0 <= start <= LATEST_MS:
             raise InvalidInput("from", "must be epoch milliseconds between 1970 and 3000")
         if not 0 <= end <= LATEST_MS:
@@ -116,5 +116,5 @@ class TimeRange(NamedTuple):
 
 
 def choose_step(width_ms: int, points: int = 720) -> int:
-    """Smallest step of STEPS (seconds) that keeps `width_ms` within `points` points, a day at most."""
+    """The smallest of STEPS (seconds) that covers `width_ms` with at most `points` points; otherwise a day."""
     return next((step for step in STEPS if width_ms <= step * MS_PER_SECOND * points), STEPS[-1])

@@ -1,4 +1,4 @@
-"""What the watcher found: messages between its process and the server. Values; the text form is JSON, one a line."""
+"""Messages from the watcher's process to the server, encoded as one JSON object per line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from limnograph.domain.time import Micros
 
 
 class WatchState(NamedTuple):
-    """The watcher as its supervisor sees it. `at`: newest message, epoch microseconds."""
+    """State of the watcher, as its supervisor sees it. `at`: time of the latest message, epoch microseconds."""
 
     status: Literal["ok", "stale", "error", "absent"]
     at: Micros | None
@@ -19,8 +19,8 @@ class WatchState(NamedTuple):
 
 
 class Sighted(NamedTuple):
-    """What the watcher has seen of all catalogs so far: tables `listed`, those of them that are `observed`, catalogs
-    that answered, and whether a round over all of them has ended. `troubles`: a sentence for each of the last round.
+    """The watcher's progress over all catalogs: numbers of tables `listed` and `observed`, catalogs that responded, and
+    whether a round over all catalogs has ended. `troubles`: one sentence per trouble of the last round.
     """
 
     listed: int
@@ -31,25 +31,26 @@ class Sighted(NamedTuple):
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """A catalog or table that did not answer in this round; `detail` is for a person."""
+    """A catalog or table that did not respond in this round; `detail` is for users."""
 
     source: str
     detail: str
 
 
 class StartingNotice(msgspec.Struct, frozen=True, tag="starting"):
-    """What has to start before tables are read, as a person reads it: `parser: compiling, 12 CPU s`."""
+    """Something that must start before tables are read, in words for users: `parser: compiling, 12 CPU s`."""
 
     what: str
 
 
 class ProbeRound(msgspec.Struct, frozen=True, tag="probed"):
-    """A round over all catalogs: pointers read at `at` (epoch microseconds), tables, facts of those that moved.
+    """A round over all catalogs: the pointers read at `at` (epoch microseconds), tables, and facts of tables that
+    changed.
 
-    A large round is sent in parts; `last` marks the final one. Only that one states how far the round reached: `read`
-    are the catalogs whose pointers were read, so that their tables are known up to `at`, but for `failed` ones
-    (`catalog.namespace.table`). `tables` are observed, `listed` counts all others too. `cpu_s`: what the process and
-    its parsers took of a processor so far, seconds.
+    A large round is sent in parts; `last` marks the final one, which alone reports the coverage of the round: `read`
+    lists the catalogs whose pointers were read, so that their tables are known up to `at`, except for `failed` ones
+    (`catalog.namespace.table`). `tables` counts observed tables, `listed` all tables. `cpu_s`: CPU time of the process
+    and its parsers so far, seconds.
     """
 
     at: Micros
@@ -65,7 +66,7 @@ class ProbeRound(msgspec.Struct, frozen=True, tag="probed"):
 
 
 def encode(message: ProbeRound | StartingNotice) -> bytes:
-    """One line."""
+    """A message as one line."""
     return msgspec.json.encode(message) + b"\n"
 
 

@@ -1,4 +1,4 @@
-"""Numbers and times as written in a sentence: `50,000`, `0.9 MB`, `03:04`, `20 h`."""
+"""Formats numbers and times for sentences: `50,000`, `0.9 MB`, `03:04`, `20 h`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def seconds(value: float) -> str:
 
 
 def clock(micros: Micros, other: Micros | None = None) -> str:
-    """UTC time of day; with the date if `other` (the reader's reference instant) is on another day."""
+    """UTC time of day, with the date if `other` (the instant to compare with) is on another day."""
     if other is None or micros // _DAY == other // _DAY:
         hours, minutes = divmod(micros // _MINUTE % 1_440, 60)
         return f"{hours:02}:{minutes:02}"

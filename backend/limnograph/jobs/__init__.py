@@ -1,1 +1,1 @@
-"""Entries for spark-submit and child processes."""
+"""Long-running programs and child processes: server, pipeline, watcher, parser."""

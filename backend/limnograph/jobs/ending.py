@@ -1,8 +1,8 @@
-"""The end of the server within ten seconds of a signal, whatever hangs: the event loop, a request, a thread, a child.
+"""Ends the server within ten seconds of a signal, whatever hangs: the event loop, a request, a thread, a child.
 
 A separate thread receives the signals, so that neither a busy event loop nor a blocking call delays them, and ends the
-process when the drain took too long. Accepted items are on disk before the response, and children end with their
-parent, so such an end loses nothing.
+process if draining takes too long. That loses nothing: accepted items are on disk before the response, and children end
+with their parent.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from limnograph.ports.fast_path import FastPath, FinishedAnswer
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 GRACE_S = 5.0
-"""How long requests in flight may go on after the signal."""
+"""How long requests in flight may continue after the signal."""
 LONGEST_S = 9.0
-"""Seconds from the signal to the end of the process at the latest; the contract says 10."""
+"""Maximum time from the signal to the end of the process; the contract is 10 s."""
 _log = logging.getLogger("limnograph.server")
 
 
 def leave(code: int = 0) -> NoReturn:
-    """End this process now. Hanging threads are not waited for: all state was written before the response."""
+    """End this process without waiting for threads, which may hang. State is written before each response."""
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
@@ -41,16 +41,16 @@ def leave(code: int = 0) -> NoReturn:
 
 
 def leave_on_signals() -> None:
-    """Until `Signals` takes over, while nothing is served, a signal ends the process at once with exit code 0. As the
-    first process of a container it would otherwise not notice SIGTERM at all.
+    """Until `Signals` takes over, end the process on a signal, with exit code 0. Without a handler, the first process
+    of a container ignores SIGTERM.
     """
     for number in SIGNALS:
         signal.signal(number, lambda *_: leave())
 
 
 class Signals:
-    """SIGTERM and SIGINT while it is entered, in the main thread. The first one calls `heard` from another thread, and
-    starts the countdown to `late`; later ones change nothing.
+    """Handles SIGTERM and SIGINT inside its block, which must run in the main thread. The first signal calls `heard`
+    from another thread, and `late` follows unless the block ends in time. Later signals are ignored.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Signals:
         self._write.close()
 
     def _listen(self) -> None:
-        """The signals' numbers come in as bytes; the end of the pipe is the end of the server."""
+        """Wait for a signal, which arrives as a byte with its number; the socket closes when the block ends."""
         with self._read:
             while byte := self._read.recv(1):
                 if byte[0] in SIGNALS:
@@ -90,7 +90,7 @@ class Signals:
 
 
 class DrainableApp:
-    """An application whose requests in flight can be waited for, and then cancelled."""
+    """An application whose requests in flight can be awaited, and then cancelled."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -110,12 +110,12 @@ class DrainableApp:
             self._running.discard(task)
 
     def finished_answer(self, scope: Any) -> FinishedAnswer | None:
-        """What the application answers at once, if it does."""
+        """The application's immediate response, if it has one."""
         return self._fast_path.finished_answer(scope) if self._fast_path else None
 
     async def end(self, within_s: float = GRACE_S) -> None:
-        """Return once no request runs; those that still do after so many seconds are cancelled, which
-        `api/front/layer.py` answers with 503.
+        """Return once no request is running. Requests that are still running after `within_s` seconds are cancelled;
+        `api/front/layer.py` then responds with 503.
         """
         if self._running:
             await asyncio.wait(set(self._running), timeout=within_s)
@@ -124,8 +124,8 @@ class DrainableApp:
 
 
 def run(main: Coroutine[Any, Any, None], leaving: Callable[[], NoReturn] = leave) -> NoReturn:
-    """Run a program's coroutine and end the process with it: threads that hang in a source are not waited for. Raises
-    what it raises.
+    """Run a program's coroutine, then end the process without waiting for threads that hang in a source. Exceptions
+    propagate.
     """
 
     async def whole() -> NoReturn:

@@ -1,12 +1,11 @@
-"""granian's embedded worker with one difference: a finished page is sent from the thread in which granian first calls
-Python.
+"""granian's embedded worker with one difference: cached pages are sent from the thread in which granian calls Python.
 
-granian calls Python in a thread of its own, and makes each request a task of the event loop there: two wake-ups and a
-task, half of what a small answer costs, and a kept page waits behind whatever the loop does. This needs names that
-granian does not promise. They are looked up here alone: where a release lacks one, `fast_worker` returns None and
-granian's own worker serves the same application, only slower.
+granian calls Python in a thread of its own, which creates a task on the event loop for each request. The two wake-ups
+and the task are half the cost of a small response, and a cached page waits for whatever the loop does. The fast path
+needs names that granian does not document. They are looked up in this file only: if a release lacks one, `fast_worker`
+returns None and granian's own worker serves the same application, only slower.
 """
-# ruff: noqa: SLF001 - there is no public name for what granian does with a request
+# ruff: noqa: SLF001 - granian's handling of a request has no public API
 
 from __future__ import annotations
 
@@ -24,18 +23,18 @@ from limnograph.ports.fast_path import FastPath, FinishedAnswer
 _log = logging.getLogger("limnograph.server")
 
 Find = Callable[[str], Any]
-"""A module by its name; raises ImportError."""
+"""Imports a module by name; raises ImportError."""
 _GIVEN = (
     *("worker_id", "shutdown_event", "callback", "sock", "loop"),
     *("runtime_threads", "runtime_blocking_threads", "blocking_threads", "blocking_threads_idle_timeout"),
     *("backpressure", "task_impl", "http_mode", "http1_settings", "http2_settings", "websockets", "static_path"),
     *("log_access_fmt", "ssl_ctx", "scope_opts"),
 )
-"""What granian passes to its own worker, in this order; it passes all but `loop` to ours."""
+"""Parameters of granian's own worker, in order; ours receives all but `loop`."""
 
 
 class GranianInternals(NamedTuple):
-    """The parts of granian that are not public."""
+    """The internals of granian that the fast path uses."""
 
     worker: Any
     scheduler: Any
@@ -46,8 +45,8 @@ class GranianInternals(NamedTuple):
 
 
 def fast_worker(app: object, find: Find = importlib.import_module) -> FastWorker | None:
-    """The worker that `Server.serve` starts; None if the application has no immediate responses, or if this version of
-    granian cannot send them, which is logged.
+    """The worker for `Server.serve`; None if the application has no immediate responses, or if this version of granian
+    cannot send them, which is logged.
     """
     if not isinstance(app, FastPath):
         return None
@@ -59,8 +58,8 @@ def fast_worker(app: object, find: Find = importlib.import_module) -> FastWorker
 
 
 def granian_internals(find: Find = importlib.import_module) -> GranianInternals:
-    """The parts of the installed granian. Raises ImportError, AttributeError, TypeError, ValueError where one is
-    missing or is called otherwise than here.
+    """The internals of the installed granian. Raises ImportError, AttributeError, TypeError or ValueError if one is
+    missing or has other parameters than expected.
     """
     compiled, futures, asgi = (find(f"granian.{name}") for name in ("_granian", "_futures", "asgi"))
     found = GranianInternals(
@@ -88,13 +87,13 @@ def _takes(function: Callable[..., Any], *names: str) -> None:
 
 
 class FastWorker:
-    """What granian starts as its worker (`spawn_target`)."""
+    """The worker that granian starts (`spawn_target`)."""
 
     def __init__(self, fast_path: FastPath, granian: GranianInternals) -> None:
         self._fast_path, self._granian = fast_path, granian
 
     async def __call__(self, number: int, stopping: Any, app: Any, sockets: Any, *given: Any) -> None:
-        """Serve until `stopping` is set; `given` is what granian's own workers are given."""
+        """Serve until `stopping` is set; `given`: the parameters of granian's own worker."""
         *runtime, _, http_mode, http1, http2, websockets, static_path, _, tls, scope_options = given
         inside, loop = self._granian, asyncio.get_running_loop()
         lifespan = inside.lifespan(app)
@@ -118,27 +117,27 @@ class FastWorker:
         def scheduled(watcher: Any) -> None:
             try:
                 found = answer(watcher.scope)
-            except Exception:  # noqa: BLE001 - the application is the last resort, and tells what it was
+            except Exception:  # noqa: BLE001 - the application runs next and reports the error
                 found = None
             if found is None:
                 schedule(watcher)
                 return
             try:
                 _sent(watcher, found)
-            except BaseException as error:  # noqa: BLE001 - as granian's own tasks end: whoever asked may be gone
+            except BaseException as error:  # noqa: BLE001 - like granian's own tasks: the client may be gone
                 watcher.err(error)
 
         return scheduled
 
 
 def _scheduler(inside: GranianInternals, loop: asyncio.AbstractEventLoop, called: Callable[..., Any]) -> Any:
-    """Granian's callback scheduler for requests; its `_schedule_fn` can be set once."""
+    """Granian's callback scheduler for requests, created without `_schedule_fn`, which can be set only once."""
     kind = type("Scheduler", (inside.scheduler,), {"__init__": lambda self, *_: inside.scheduler.__init__(self)})
     return kind(loop, called, None, None, None)
 
 
 def _sent(watcher: Any, found: FinishedAnswer) -> None:
-    """What granian's `send` is given is sent when it is called; there is nothing to wait for."""
+    """Send a response. granian's `send` acts when it is called, so nothing is awaited."""
     status, headers, body = found
     send = watcher.proto.send
     send({"type": "http.response.start", "status": status, "headers": headers})

@@ -1,5 +1,5 @@
-"""Housekeeping as a part of the pipeline's program: all that is due after `--once`, and between the passes of a stream
-for a share of the time, at least one step. It never raises, and it delays passes only briefly.
+"""Runs housekeeping in the pipeline's program: all due steps after `--once`; between the passes of a stream at least
+one step, and more within a share of the time. It never raises, and delays passes only briefly.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from limnograph.jobs.logs import cause
 from limnograph.services.housekeeping.runner import StepReport
 
 STEPS_AT_ONCE = 60
-"""Steps after which `--once` leaves the rest to the next run."""
+"""Maximum number of steps of `--once`; the rest is left to the next run."""
 SHARE = 0.25
-"""Of the time between two passes, what housekeeping may take before it begins no further step."""
+"""Share of the time between two passes within which housekeeping may begin further steps."""
 _log = logging.getLogger("limnograph.housekeeping")
 
 
 class HousekeepingRunner(Protocol):
-    """What runs the steps: `services.housekeeping.runner.Housekeeping`."""
+    """Runs the steps: `services.housekeeping.runner.Housekeeping`."""
 
     def run_due(self) -> StepReport | None:
-        """One step; None when none is due."""
+        """Run one step and return its report; None if no step is due."""
         ...
 
 
 def run_due_steps(
     made: HousekeepingRunner, progress: Callable[[str], None], most: int = STEPS_AT_ONCE
 ) -> list[StepReport]:
-    """Steps until none is due; their reports."""
+    """Run steps until none is due, at most `most`. Returns their reports."""
     found: list[StepReport] = []
     while len(found) < most and (report := run_due_step(made, progress)) is not None:
         found.append(report)
@@ -47,8 +47,8 @@ def run_steps_between_passes(
     stop: Callable[[], bool] = lambda: False,
     elapsed: Callable[[], float] = time.monotonic,
 ) -> int:
-    """Steps between two passes that are `trigger` seconds apart: one, and more while a share of that time is left, so
-    that a stream of rare passes does not leave behind what comes due meanwhile. How many were run.
+    """Run due steps between two passes that are `trigger` seconds apart: one, and more until SHARE of that time is
+    used, so that a stream with rare passes keeps up. Returns the number of steps.
     """
     started, done = elapsed(), 0
     while not stop() and run_due_step(made, progress) is not None:
@@ -59,7 +59,7 @@ def run_steps_between_passes(
 
 
 def run_due_step(made: HousekeepingRunner, progress: Callable[[str], None]) -> StepReport | None:
-    """One step, when one is due."""
+    """Run one step if one is due."""
     try:
         report = made.run_due()
     except FailpointReached:
@@ -67,7 +67,7 @@ def run_due_step(made: HousekeepingRunner, progress: Callable[[str], None]) -> S
     except SourceError as error:
         progress(f"housekeeping cannot read the meta tables, retrying later: {error}")
         return None
-    except Exception as error:  # noqa: BLE001 - the pipeline outlives its housekeeping's surprise
+    except Exception as error:  # noqa: BLE001 - the pipeline survives any failure of housekeeping
         _log.exception("housekeeping failed")
         progress(f"housekeeping failed, retrying later: unexpected {cause(error)}")
         return None

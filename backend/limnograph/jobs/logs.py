@@ -1,4 +1,4 @@
-"""Logs of long-running programs: on stderr, one line an event, plain or JSON."""
+"""Logging of long-running programs: on stderr, one line per event, plain or JSON."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from limnograph.adapters.spark.failures import first_line
 from limnograph.domain.secrecy import clean
 
 _REPORTED = frozenset({"limnograph.pipeline", "limnograph.housekeeping", "limnograph.stream"})
-"""Loggers of the pipeline whose exceptions its progress reports too."""
+"""Loggers of the pipeline whose exceptions its progress output also reports."""
 _LINE = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
 def cause(error: BaseException) -> str:
-    """An exception in one line; of Spark's the innermost cause."""
+    """An exception in one line; for Spark's exceptions the innermost cause."""
     return f"{type(error).__name__}: {first_line(str(error))}"
 
 
 class _Plain(logging.Formatter):
-    """A line of text, without credentials, whatever libraries quote."""
+    """One line of text, with credentials masked whatever libraries log."""
 
     def format(self, record: logging.LogRecord) -> str:
         return clean(super().format(record))
 
 
 class _Brief(_Plain):
-    """The same without stack traces: an exception is shown by its innermost cause."""
+    """The same without stack traces: only the innermost cause of an exception."""
 
     def format(self, record: logging.LogRecord) -> str:
         brief = logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None, "stack_info": None})
@@ -38,7 +38,7 @@ class _Brief(_Plain):
 
 
 class _Json(logging.Formatter):
-    """One JSON object a line, likewise."""
+    """One JSON object per line, with credentials masked."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = dt.datetime.fromtimestamp(record.created, tz=dt.UTC).isoformat(timespec="milliseconds")
@@ -49,7 +49,9 @@ class _Json(logging.Formatter):
 
 
 def configure(form: str, traces: Path | None = None) -> None:
-    """`plain` or `json`; libraries log warnings and above. With `traces`, stack traces go to that file only."""
+    """Set up logging in form `plain` or `json`, with warnings and above from libraries. With `traces`, stack traces are
+    written to that file only.
+    """
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     kind = _Plain if traces is None else _Brief
     handlers[0].setFormatter(_Json() if form == "json" else kind(_LINE))

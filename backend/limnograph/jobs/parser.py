@@ -1,4 +1,4 @@
-"""The parser's process: reads observed tables for its parent, over pipes, until the parent goes. Started by us only."""
+"""The parser process: reads observed tables on request of its parent, over pipes, until the parent exits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from limnograph.wiring.parsing import TableParser
 
 
 def main() -> None:
-    """Answer questions until standard input ends."""
+    """Serve requests until standard input ends."""
     configure("plain")
     serve(TableParser, iceberg)
 

@@ -1,4 +1,6 @@
-"""The pipeline as a program: one session, passes until nothing is due, a repair, or a stream that ends on a signal."""
+"""The pipeline as a program. In one Spark session it runs passes until nothing is due, a rebuild, a repair, or a stream
+until a signal.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RETRIES = 3
-"""Passes after which only the same sources fail before `--once` ends."""
+"""Passes without progress, with the same failing sources, after which `--once` ends."""
 
 Progress = Callable[[str], None]
 _log = logging.getLogger("limnograph.pipeline")
@@ -41,15 +43,15 @@ _T = TypeVar("_T")
 
 
 class PassRunner(Protocol):
-    """What makes a pass: `services.pipeline.passes.Passes`."""
+    """Runs passes: `services.pipeline.passes.Passes`."""
 
     def run(self) -> PassReport:
-        """One pass."""
+        """Run one pass."""
         ...
 
 
 class Total(msgspec.Struct, frozen=True):
-    """Sum over the passes of one `--once`."""
+    """Totals over the passes of one `--once`."""
 
     run_id: str
     tables_seen: int
@@ -61,12 +63,12 @@ class Total(msgspec.Struct, frozen=True):
     failed: tuple[str, ...] = ()
 
     def document(self) -> dict[str, object]:
-        """The JSON that other programs read."""
+        """The JSON document of the contract (DESIGN §11)."""
         return {name: getattr(self, name) for name in self.__struct_fields__ if name != "failed"}
 
 
 def run_once(settings: Settings, progress: Progress, *, verbose: bool = False) -> Total:
-    """Passes until nothing is due, or RETRIES of them left only the same sources failing."""
+    """Run passes until nothing is due, or until RETRIES passes made no progress because the same sources fail."""
     started = time.monotonic()
     session = wiring.spark_session(settings, verbose=verbose)
     try:
@@ -79,7 +81,7 @@ def run_once(settings: Settings, progress: Progress, *, verbose: bool = False) -
 def passes_and_house(
     settings: Settings, session: SparkSession, progress: Progress, failpoints: Failpoints | None = None
 ) -> Total:
-    """All that `--once` does, in an existing session: the inbox, passes, housekeeping."""
+    """Everything that `--once` does, in an existing session: drain the inbox, passes, housekeeping."""
     undrained = drain_inbox(wiring.drain(settings, session, failpoints=failpoints, progress=progress), progress)
     made = wiring.passes(settings, session, failpoints=failpoints, progress=progress)
     reports = until_settled(wiring.marked(settings, made, progress), progress)
@@ -89,15 +91,15 @@ def passes_and_house(
 
 
 class InboxDrainer(Protocol):
-    """What drains the inbox: `services.pipeline.drain.Drain`."""
+    """Drains the inbox: `services.pipeline.drain.Drain`."""
 
     def run(self) -> DrainReport:
-        """One drain."""
+        """Run one drain."""
         ...
 
 
 def drain_inbox(drain: InboxDrainer, progress: Progress, rounds: int = 1_000) -> tuple[str, ...]:
-    """Drain until the inbox is empty; a sentence when it could not be: what waits in it is not lost."""
+    """Drain until the inbox is empty. Returns a sentence if that failed; the remaining items are not lost."""
     try:
         for _ in range(rounds):
             report = drain.run()
@@ -112,26 +114,26 @@ def drain_inbox(drain: InboxDrainer, progress: Progress, rounds: int = 1_000) ->
 
 
 def run_or_log(failed: str, act: Callable[[], _T], progress: Progress) -> _T | None:
-    """The result of one step of the stream; None if it fails, which is logged and stops nothing."""
+    """The result of one step of the stream; None if it fails, which is logged and does not end the stream."""
     try:
         return act()
     except SourceError as error:
         progress(f"{failed}: {error}")
-    except Exception as error:  # noqa: BLE001 - a stream outlives one step's surprise
+    except Exception as error:  # noqa: BLE001 - a stream survives the failure of a step
         _log.exception("%s", failed)
         progress(f"{failed}: unexpected {cause(error)}")
     return None
 
 
 def stream_drain(drain: InboxDrainer, progress: Progress) -> None:
-    """One drain of the stream; a flood does not delay the pass. Like a pass of the stream it never raises."""
+    """Run one drain of the stream, and only one, so that a full inbox does not delay the pass. Never raises."""
     run_or_log(
         "inbox not drained, retrying at the next drain", lambda: drain_inbox(drain, progress, rounds=1), progress
     )
 
 
 def total_of(reports: Sequence[PassReport], seconds: float) -> Total:
-    """Sum over passes; a table that changed in several of them is one table."""
+    """Totals over passes; a table that changed in several passes counts once."""
     last = reports[-1]
     return Total(
         run_id=last.run_id,
@@ -148,7 +150,9 @@ def total_of(reports: Sequence[PassReport], seconds: float) -> Total:
 def until_settled(
     made: PassRunner, progress: Progress, pause: Callable[[float], None] = time.sleep
 ) -> list[PassReport]:
-    """Reports of all passes. Commits that arrive meanwhile do not prolong the wait for a source that fails."""
+    """Run passes until nothing is due, and return their reports. Commits that arrive meanwhile do not prolong the
+    retries of a failing source.
+    """
     reports: list[PassReport] = []
     barren: Counter[frozenset[str]] = Counter()
     while True:
@@ -168,7 +172,7 @@ def until_settled(
 
 
 def stream_pass(made: PassRunner, progress: Progress) -> None:
-    """One pass of the stream. It never raises: the next trigger tries again."""
+    """Run one pass of the stream. Never raises: the next trigger retries."""
     report = run_or_log("pass failed, the next pass retries", made.run, progress)
     if report is not None and (report.tables_changed or report.failed):
         told = {name: getattr(report, name) for name in report.__struct_fields__ if name != "changed"}
@@ -176,13 +180,13 @@ def stream_pass(made: PassRunner, progress: Progress) -> None:
 
 
 class RebuildTotal(msgspec.Struct, frozen=True):
-    """A rebuild and the passes that filled it."""
+    """The result of a rebuild and of the passes that filled the tables."""
 
     rebuilt: Rebuilt
     total: Total
 
     def document(self) -> dict[str, object]:
-        """The fields of a pass, and what was made again, is empty and was forgotten."""
+        """The fields of a pass, and the tables that were rebuilt, are empty, and were forgotten."""
         told = {name: getattr(self.rebuilt, name) for name in ("tables", "emptied", "forgotten")}
         return self.total.document() | told | {"gaps": self.total.gaps + self.rebuilt.gaps}
 
@@ -190,7 +194,7 @@ class RebuildTotal(msgspec.Struct, frozen=True):
 def rebuild_once(
     settings: Settings, named: Sequence[MetaTable], progress: Progress, *, verbose: bool = False
 ) -> RebuildTotal:
-    """Make lost meta tables again, and those `named`; then all that `--once` does."""
+    """Rebuild lost meta tables and those in `named`, then do everything that `--once` does."""
     started = time.monotonic()
     session = wiring.spark_session(settings, verbose=verbose)
     try:
@@ -205,7 +209,7 @@ def rebuild_once(
 def repair_once(
     settings: Settings, act: Callable[[Repairs], RepairReport], progress: Progress, *, verbose: bool = False
 ) -> RepairReport:
-    """One repair with a session of its own."""
+    """Run one repair in a new session."""
     session = wiring.spark_session(settings, verbose=verbose)
     try:
         return act(wiring.repairs(settings, session, progress=progress))
@@ -214,7 +218,7 @@ def repair_once(
 
 
 def run_stream(settings: Settings, seconds: int, progress: Progress, *, verbose: bool = False) -> None:
-    """Stream until SIGTERM or SIGINT; a portion that has begun is finished first. Raises EnvironmentFault."""
+    """Run the stream until SIGTERM or SIGINT; a portion in progress is finished first. Raises EnvironmentFault."""
     with exported(settings, progress) as meter:
         _stream(settings, seconds, progress, meter, verbose=verbose)
 
@@ -232,7 +236,7 @@ def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter, 
     house = housekeeping(settings, session, meter=meter, lake=lake)
 
     def one_pass() -> None:
-        # Who ends the query holds `busy` and waits for this: it must not wait for that in turn.
+        # `end` holds `busy` while it waits for this function, so waiting for `busy` without a timeout would deadlock.
         while not busy.acquire(timeout=1):
             if stop.is_set():
                 return

@@ -1,4 +1,4 @@
-"""Run the server in this process: granian's embedded worker on our own event loop, until a signal."""
+"""Runs the server in this process until a signal: granian's embedded worker on our own event loop."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from limnograph.jobs.ending import DrainableApp, Signals
 from limnograph.jobs.fast_path import Find, fast_worker
 
 CONNECTIONS = 4_096
-"""Open at once. Further ones wait in the backlog until one ends, so half-sent requests and idle streams must fit in."""
+"""Maximum number of open connections, half-sent requests and idle streams included. More wait in the backlog."""
 BACKLOG = 1_024
 HEADERS_MS = 10_000
-"""A request whose headers are not there by then is dropped."""
+"""Time limit for the headers of a request, after which the connection is dropped."""
 
 
 def free_port(host: str, port: int, *, given: bool) -> int:
-    """The port to listen on: `port` if it is free, else another one unless it was `given`. Raises EnvironmentFault."""
+    """The port to listen on: `port` if it is free, otherwise any free one unless it was `given`. Raises
+    EnvironmentFault.
+    """
     for candidate in (port, 0):
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -55,8 +57,9 @@ async def serve(
     *,
     find: Find = importlib.import_module,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; `announce` gets the address once `/readyz` answers 200, `closing` is called before
-    requests in flight are waited for: it ends those that would not end by themselves. `find`: see `jobs/fast_path.py`.
+    """Serve until SIGTERM or SIGINT. `announce` is called with the address once `/readyz` returns 200. `closing` is
+    called before the server waits for requests in flight, and must end those that never finish, such as streams.
+    `find`: see `jobs/fast_path.py`.
     """
     _more_files()
     draining = DrainableApp(app)
@@ -67,7 +70,7 @@ async def serve(
         interface=Interfaces.ASGI,
         websockets=False,
         log_level=LogLevels.error,
-        http=HTTPModes.http1,  # no multiplexing without TLS; a proxy in front speaks it to browsers
+        http=HTTPModes.http1,  # browsers use HTTP/2 only over TLS, which a proxy in front terminates
         http1_settings=HTTP1Settings(header_read_timeout=HEADERS_MS),
         backlog=BACKLOG,
         backpressure=CONNECTIONS,
@@ -89,12 +92,12 @@ async def serve(
 
 
 def _tell(loop: asyncio.AbstractEventLoop, stopping: asyncio.Event) -> None:
-    with contextlib.suppress(RuntimeError):  # the loop is over: there is nothing to stop
+    with contextlib.suppress(RuntimeError):  # the loop is closed, so the server has stopped
         loop.call_soon_threadsafe(stopping.set)
 
 
 def _more_files() -> None:
-    """A connection is a file: as many as the system lets us have."""
+    """Raise the limit of open files for CONNECTIONS, as far as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS * 2 if hard == resource.RLIM_INFINITY else min(hard, CONNECTIONS * 2)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -102,7 +105,7 @@ def _more_files() -> None:
 
 
 async def _announce(url: str, announce: Callable[[str], None]) -> None:
-    while not await asyncio.to_thread(_ready, url):  # noqa: ASYNC110  # asks from outside, as a probe does
+    while not await asyncio.to_thread(_ready, url):  # noqa: ASYNC110  # polls over HTTP, like a probe
         await asyncio.sleep(0.1)
     with contextlib.suppress(OSError):
         announce(url)

@@ -1,4 +1,4 @@
-"""Keeps a streaming query alive: what ends one, a damaged checkpoint or a worker that died, begins the next."""
+"""Keeps a streaming query alive: starts a new one when it fails, as on a damaged checkpoint or a dead worker."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from typing import Protocol
 from limnograph.adapters.spark.failures import first_line
 
 RESTARTS = 20
-"""Queries that may fail one after another, over 15 minutes (a starved machine): what lasts longer is no accident."""
+"""Maximum number of consecutive failures. With their pauses they span over 15 minutes, longer than an overloaded
+machine needs to recover.
+"""
 LONGEST_PAUSE_S = 60.0
 LOOK_S = 5.0
 """How often the state of a query is polled: each poll wakes the JVM."""
 STEADY_S = 600.0
-"""A query that lived so long, seconds, failed for a reason of its own."""
+"""A query that ran this long resets the count of consecutive failures."""
 _log = logging.getLogger("limnograph.stream")
 
 
 class Query(Protocol):
-    """A streaming query, as PySpark has them."""
+    """A streaming query of PySpark."""
 
     @property
     def isActive(self) -> bool:  # noqa: N802 - Spark's name
-        """Whether it runs."""
+        """Whether it is running."""
         ...
 
     def exception(self) -> Exception | None:
@@ -40,8 +42,8 @@ def supervise(
     progress: Callable[[str], None],
     pause: Callable[[float], object] | None = None,
 ) -> None:
-    """Queries one after another until `stop` is set; the last one is ended by `end`. Raises what a query failed with
-    when RESTARTS of them in a row did.
+    """Run queries one after another until `stop` is set; `end` ends the last one. After more than RESTARTS consecutive
+    failures, the last exception propagates.
     """
     falls = 0
     while not stop.is_set():
@@ -62,7 +64,7 @@ def _one(start: Callable[[], Query], end: Callable[[Query], None], stop: threadi
     """Why the query failed; None if it was stopped."""
     try:
         query = start()
-    except Exception as error:  # noqa: BLE001 - Spark raises what it likes; the next start tells whether it lasts
+    except Exception as error:  # noqa: BLE001 - Spark may raise anything; a failure that persists ends the loop
         return error
     while query.isActive and not stop.wait(LOOK_S):
         pass

@@ -1,6 +1,7 @@
-"""The watcher's process: continuous rounds, one JSON message per line on stdout. `serve` starts, wakes and ends it.
+"""The watcher process: probes in rounds and writes one JSON message per line to stdout. `serve` starts, wakes and ends
+it.
 
-It dies with its parent: standard input closes when the parent is gone, and on Linux the kernel kills it too.
+It ends with its parent: standard input closes when the parent exits, and on Linux the kernel also kills it.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ from limnograph.wiring.watching import watcher
 
 _PR_SET_PDEATHSIG = 1
 PAUSE_S, SHORTEST_REST_S = 1.0, 0.05
-"""Time between the starts of two rounds. The number of requests in a round depends on its budget, not on this."""
+"""Time between the starts of two rounds, and the shortest pause. The budget bounds the requests of a round."""
 _log = logging.getLogger("limnograph.watcher")
 
 
 class LookRequest:
-    """Requests on standard input: check immediately, and which tables first."""
+    """Requests on standard input: start a round now, and probe these tables first."""
 
     def __init__(self) -> None:
         self.woken = threading.Event()
         self._lock, self._tables = threading.Lock(), set[TableName]()
 
     def read(self, line: bytes) -> None:
-        """A line: empty, or names of tables as JSON. What is neither wakes like an empty one."""
+        """Read a line, which is empty or contains names of tables as JSON. Anything else acts like an empty line."""
         try:
             names = msgspec.json.decode(line, type=list[str]) if line.strip() else []
             tables = {TableName.parse(name) for name in names}
@@ -51,32 +52,32 @@ class LookRequest:
         self.woken.set()
 
     def tables(self) -> set[TableName]:
-        """Those that were named since the last call."""
+        """Tables that were named since the last call."""
         with self._lock:
             found, self._tables = self._tables, set()
         return found
 
 
 class WatcherOutput:
-    """Messages on standard output, whole lines from any thread."""
+    """Writes messages to standard output, as whole lines from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
 
     def say(self, message: watch.ProbeRound | watch.StartingNotice) -> None:
-        """One line. Raises BrokenPipeError."""
+        """Write one message. Raises BrokenPipeError."""
         with self._lock:
             sys.stdout.buffer.write(watch.encode(message))
             sys.stdout.buffer.flush()
 
     def starting(self, what: str) -> None:
-        """Something has to start before tables are read."""
-        with contextlib.suppress(BrokenPipeError):  # the rounds notice it
+        """Report that something must start before tables are read."""
+        with contextlib.suppress(BrokenPipeError):  # the next round detects it
             self.say(watch.StartingNotice(what))
 
 
 def main() -> None:
-    """Run until the parent goes."""
+    """Run until the parent exits."""
     parser = argparse.ArgumentParser(prog="limnograph-watcher")
     parser.add_argument("--config", required=True)
     arguments = parser.parse_args()
@@ -94,8 +95,8 @@ def main() -> None:
 
 
 def rest(pause: float, took: float, woken: threading.Event) -> None:
-    """Wait for the next round, or until a notification that a table changed. Seconds. Even with a flood of those, the
-    pause is as long as the round.
+    """Wait for the next round, or until a notification wakes the watcher. Even if notifications flood in, the pause is
+    at least as long as the round `took`. Seconds.
     """
     begin, longest = time.monotonic(), max(SHORTEST_REST_S, pause - took)
     if woken.wait(longest):
@@ -106,12 +107,12 @@ def rest(pause: float, took: float, woken: threading.Event) -> None:
 def _die_with_parent(asked: LookRequest) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the group: the server decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the group; the server decides
     threading.Thread(target=_follow_input, args=(asked,), daemon=True).start()
 
 
 def _follow_input(asked: LookRequest) -> None:
-    """Every line on standard input wakes; its end is that of the parent."""
+    """Every line on standard input wakes the watcher; end of input means that the parent has exited."""
     for line in sys.stdin.buffer:
         asked.read(line)
     os._exit(0)

@@ -1,8 +1,8 @@
-"""Settings: one TOML file, parsed once into frozen structs. Knows names, defaults and secrets, opens nothing else.
+"""Settings: one TOML file, parsed once into frozen structs. Opens no other files than it and those with secrets.
 
-`${ENV}` inside any string is replaced from the environment; a key `x_file` is replaced by key `x` with that file's
-content (secrets). Unknown keys are errors that name the key. Relative state paths are relative to the file. Every key
-is documented in docs/settings.md, which `reference.py` generates from the structs.
+`${ENV}` in any string is replaced from the environment; a key `x_file` becomes key `x` with the content of that file
+(secrets). An unknown key is an error that names it. Relative paths of state are relative to the file. docs/settings.md,
+which `reference.py` generates from the structs, documents every key.
 """
 
 from limnograph.settings.auth import AuthSettings, OidcSettings, ProxySettings

@@ -1,4 +1,4 @@
-"""What all settings share: frozen structs without unknown keys, and the bounds that several of them have."""
+"""Base of all settings: frozen structs that reject unknown keys, and types that several of them use."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MAX_PORT = 65_535
 MIN_SECRET = 16
 
 Deadline = Annotated[float, msgspec.Meta(gt=0, le=MAX_DEADLINE_SECONDS)]
-"""Seconds that something may take in all."""
+"""A total deadline, seconds."""
 Port = Annotated[int, msgspec.Meta(ge=0, le=MAX_PORT)]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Secret = Annotated[str, msgspec.Meta(extra={"secret": True})]
-"""A credential: the page of settings says how it comes from a file."""
+"""A credential; docs/settings.md marks it as one that may be read from a file."""
 
 
 class FrozenSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

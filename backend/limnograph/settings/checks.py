@@ -1,4 +1,4 @@
-"""Rules that types cannot express: across keys, and on the form of texts. `[auth]` is in `checks_auth.py`."""
+"""Rules that types cannot express: across keys, and on the format of strings. For `[auth]` see `checks_auth.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A parsed TOML document with its variables, secrets and flat properties filled in. Knows no keys."""
+"""Fills in variables, secrets and flat properties of a parsed TOML document, independent of its keys."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from limnograph.domain.errors import SettingsError
 
 
 def filled(document: dict[str, Any], base: Path, env: Mapping[str, str]) -> dict[str, Any]:
-    """`${NAME}` in any text is the environment's; key `x_file` becomes `x` with the content of that file, relative to
-    `base`. From then on, this process masks its secrets in every text. Raises SettingsError.
+    """The document with `${NAME}` in any string replaced from the environment, and each key `x_file` replaced by `x`
+    with the content of that file, relative to `base`. From then on, this process masks its secrets in every text.
+    Raises SettingsError.
     """
     found: dict[str, Any] = _resolve(document, "", base, env)
     _flatten_properties(found)
@@ -54,7 +55,9 @@ def _secret(file: Path, where: str) -> str:
 
 
 def _flatten_properties(document: dict[str, Any]) -> None:
-    """`s3.endpoint = "…"` without quotes is a table in TOML; PyIceberg's properties are flat, with dots in names."""
+    """Flatten nested tables into PyIceberg's properties, whose names contain dots: TOML parses an unquoted `s3.endpoint
+    = "…"` as a table.
+    """
     catalogs = document.get("catalogs")
     if not isinstance(catalogs, dict):
         return

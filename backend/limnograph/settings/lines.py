@@ -1,4 +1,4 @@
-"""The line number of a key in a TOML file, for errors. Best effort, without a parser of its own."""
+"""Finds the line number of a key in a TOML file, for errors. Best effort, without a full parser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ _QUOTES = ('"""', "'''")
 
 
 def line_of(text: str, field: str) -> int | None:
-    """Line, from 1, of the key `jobs[1].reads[0]`, else of the closest enclosing table or key; None: none."""
+    """Line number, from 1, of a key such as `jobs[1].reads[0]`, or of the closest enclosing table or key; None if none
+    is found.
+    """
     wanted = _plain(field)
     best: tuple[int, int] | None = None
     for number, path in _keys(text):
@@ -21,7 +23,7 @@ def line_of(text: str, field: str) -> int | None:
 
 
 def _keys(text: str) -> list[tuple[int, str]]:
-    """Lines with the dotted path of the key or table that begins on them."""
+    """Line numbers and dotted paths of all keys and tables."""
     found: list[tuple[int, str]] = []
     counts: dict[str, int] = {}
     table, quoted = "", ""

@@ -22,7 +22,7 @@ CONFIG_ENV = "LIMNOGRAPH_CONFIG"
 
 
 def load(path: str | Path | None, env: Mapping[str, str] = os.environ) -> Settings:
-    """Settings from `path`, else from the file that LIMNOGRAPH_CONFIG names. Raises SettingsError."""
+    """Load settings from `path`, or from the file that LIMNOGRAPH_CONFIG names. Raises SettingsError."""
     given = path or env.get(CONFIG_ENV)
     if not given:
         raise SettingsError("--config", f"no settings file; pass --config FILE or set {CONFIG_ENV}")
@@ -61,8 +61,8 @@ def parse(
 
 
 def reread_catalogs(settings: Settings, env: Mapping[str, str] = os.environ) -> dict[str, dict[str, str]]:
-    """Properties of the catalogs as currently configured in the settings file and its secret files, so that passwords
-    and tokens are renewed while a program runs. On a read error the last values remain; the set of catalogs never
+    """Read the properties of the catalogs again from the settings file and its files of secrets, so that passwords and
+    tokens can be rotated while a program runs. On an error the previous values remain; the set of catalogs never
     changes.
     """
     if not settings.file:

@@ -1,4 +1,4 @@
-"""Maps a msgspec error to the settings key it is about and a message for the user."""
+"""Maps a msgspec error to the settings key that it concerns, and to a message for the user."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def locate(message: str, document: dict[str, Any]) -> tuple[str, str]:
 
 
 def _named(path: str, detail: str, document: dict[str, Any]) -> str:
-    """The path with actual keys of the document where msgspec writes `[...]` for any key of a table."""
+    """The path with the document's actual key in place of `[...]`, which msgspec writes for any key of a table."""
     found: list[tuple[str, Any]] = [("", document)]
     for key, index in re.findall(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]", path):
         found = [step for where, value in found for step in _steps(where, value, key, index)]
@@ -62,7 +62,7 @@ def _steps(where: str, value: Any, key: str, index: str) -> list[tuple[str, Any]
 
 
 def _breaks(value: Any, detail: str) -> bool:
-    """Whether a msgspec error can be about this value."""
+    """Whether a msgspec error can concern this value."""
     if unknown := re.search(r"unknown field `(.+?)`", detail):
         return isinstance(value, dict) and unknown[1] in value
     if missing := re.search(r"missing required field `(.+?)`", detail):

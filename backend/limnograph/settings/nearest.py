@@ -15,7 +15,7 @@ from limnograph.settings.whole import Settings
 
 
 def meant(field: str) -> str:
-    """`; did you mean catalogs?` for a dotted path, or a pointer to the list of all keys."""
+    """`; did you mean catalogs?` for a dotted path, or a reference to the list of all keys."""
     section, _, key = field.rpartition(".")
     found = difflib.get_close_matches(key, sorted(_keys(section)), n=1)
     return f"; did you mean {found[0]}?" if found else "; docs/settings.md lists all keys"
@@ -23,7 +23,7 @@ def meant(field: str) -> str:
 
 @cache
 def _keys(section: str) -> frozenset[str]:
-    """Keys of the whole file, or of a section and what is below it."""
+    """All keys of the file, or those of a section and its subsections."""
     fields = msgspec.structs.fields(Settings)
     if not section:
         return frozenset(each.name for each in fields) - {"base", "file"}

@@ -39,11 +39,11 @@ Together, the examples below form one settings file, which a test loads.
 _BOUNDS = {"gt": "above {}", "ge": "at least {}", "le": "at most {}", "lt": "below {}"}
 _SPELLED: dict[Any, str] = {str: "text", int: "integer", float: "number", bool: "true or false"}
 _OWN = frozenset({"base", "file"})
-"""Not settings: the location of the file."""
+"""Fields that are not settings: the location of the file."""
 
 
 class Setting(NamedTuple):
-    """A key of a section as its row shows it."""
+    """A key of a section, as its row in the table shows it."""
 
     key: str
     type: str
@@ -57,7 +57,7 @@ def document() -> str:
 
 
 def sections() -> Iterator[tuple[str, type[FrozenSettings] | None]]:
-    """Headings as TOML spells them, with the struct behind them; None where keys are free."""
+    """Headings in TOML syntax with their structs; None for a section with arbitrary keys."""
     told = {field.name: field.type for field in msgspec.structs.fields(Settings)}
     yield "[catalogs.NAME]", None
     for name, kind in told.items():
@@ -78,7 +78,7 @@ def _below(name: str, struct: type[FrozenSettings]) -> Iterator[tuple[str, type[
 
 
 def settings_of(struct: type[FrozenSettings]) -> Iterator[Setting]:
-    """Keys of the section itself."""
+    """Keys of the section, without its subsections."""
     meanings, hints = _meanings(struct), get_type_hints(struct, include_extras=True)
     for field in msgspec.structs.fields(struct):
         if _find_struct(field.type):
@@ -103,7 +103,7 @@ def _section(name: str, struct: type[FrozenSettings] | None) -> str:
 
 
 def _meanings(struct: type[FrozenSettings]) -> dict[str, str]:
-    """The docstring below each field, read from the source because Python drops it."""
+    """The docstring below each field, read from the source because Python discards it."""
     body = ast.parse(textwrap.dedent(inspect.getsource(struct))).body[0]
     assert isinstance(body, ast.ClassDef)  # noqa: S101  # the source of a class is a class
     found: dict[str, str] = {}
@@ -155,7 +155,7 @@ def _is_secret(kind: Any) -> bool:
 
 
 def _find_struct(kind: Any) -> type[FrozenSettings] | None:
-    """The struct that a type is or holds."""
+    """The struct that a type is or contains."""
     for one in (kind, *get_args(kind)):
         if isinstance(one, type) and issubclass(one, FrozenSettings):
             return one

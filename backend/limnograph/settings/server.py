@@ -49,7 +49,7 @@ class PipelineSettings(FrozenSettings, frozen=True, kw_only=True):
 
     @property
     def metrics_address(self) -> tuple[str, int] | None:
-        """Host and port, as checked; port 0 is any that is free."""
+        """Host and port, already checked; port 0 means any free one."""
         host, _, port = self.metrics.rpartition(":")
         return (host.strip("[]"), int(port)) if self.metrics else None
 

@@ -1,4 +1,4 @@
-"""msgspec's type errors in TOML's terms: `expected integer, got string`."""
+"""Translates msgspec's type errors into TOML's terms: `expected integer, got string`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _QUOTABLE = frozenset({"int", "float", "bool", "datetime", "date", "time"})
 
 
 def in_toml(detail: str, field: str) -> str:
-    """The message of msgspec about the value of a key, without the initial capital."""
+    """A msgspec message about the value of a key, in TOML's terms and without the initial capital."""
     if match := _TYPES.match(detail):
         wanted = [kind.strip() for kind in match[1].split("|") if kind.strip() != "null"]
         said = f"expected {' or '.join(_WORDS.get(kind, kind) for kind in wanted)}"
@@ -44,7 +44,7 @@ def in_toml(detail: str, field: str) -> str:
 
 
 def _choices(field: str) -> list[Any]:
-    """Values that a key may have, where it is one of a few."""
+    """The permitted values of a key; empty if they are not enumerated."""
     kinds: list[Any] = [_described()]
     for name in re.findall(r"[^.\[\]]+", re.sub(r"\[\d+\]", ".0", field)):
         kinds = [inner for kind in kinds for inner in _below(kind, name)]
@@ -57,7 +57,7 @@ def _described() -> msgspec.inspect.Type:
 
 
 def _below(kind: Any, name: str) -> list[Any]:
-    """Types that the value of a key, or a place of an array, may have."""
+    """Types that the value of a key, or an item of an array, may have."""
     found: list[Any] = []
     if isinstance(kind, msgspec.inspect.StructType):
         found = [field.type for field in kind.fields if field.encode_name == name]

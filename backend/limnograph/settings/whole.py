@@ -39,12 +39,12 @@ class Settings(FrozenSettings, frozen=True, kw_only=True):
     file: str = ""
 
     def with_catalogs(self, catalogs: dict[str, dict[str, str]]) -> Settings:
-        """The same with other properties of the catalogs."""
+        """The same settings with other properties of the catalogs."""
         return msgspec.structs.replace(self, catalogs=catalogs)
 
     @property
     def meta_catalog(self) -> str:
-        """Name of the catalog that holds the meta tables."""
+        """Name of the catalog of the meta tables."""
         return self.meta.catalog or next(iter(self.catalogs))
 
     @property
@@ -74,7 +74,7 @@ class Settings(FrozenSettings, frozen=True, kw_only=True):
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches it."""
+    """Whether only this machine can reach the address."""
     if host == "localhost":
         return True
     try:
@@ -84,7 +84,7 @@ def is_loopback(host: str) -> bool:
 
 
 def needs_insecure(host: str, settings: Settings) -> bool:
-    """Whether anyone on the network could send requests without authentication."""
+    """Whether anyone on the network could send requests to `host` without authentication."""
     return settings.auth.mode == "none" and not settings.server.insecure and not is_loopback(host)
 
 

@@ -1,1 +1,3 @@
-"""Composition roots: the only files that name settings, services and adapters together. One file a program."""
+"""Composition roots: the only package that connects settings, services and adapters. One file per program or part of
+one.
+"""

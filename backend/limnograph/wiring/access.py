@@ -1,4 +1,4 @@
-"""Authentication assembled: settings -> token file, sessions, provider, proxy, audit log -> the gate's credentials."""
+"""Builds authentication from settings: token file, sessions, identity provider, proxy, audit log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from limnograph.settings import Settings
 
 
 class Authentication(NamedTuple):
-    """Credentials for `api/front/gate.py`, with authentication."""
+    """Credentials for `api/front/gate.py`, if authentication is on."""
 
     tokens: Tokens
     sessions: Sessions
@@ -34,7 +34,7 @@ Networks = tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
 
 
 def tokens(settings: Settings, clock: Clock | None = None) -> Tokens:
-    """API tokens of an installation."""
+    """The API tokens of an installation."""
     return Tokens(TokenFile(settings.tokens_file), clock or SystemClock())
 
 
@@ -44,7 +44,7 @@ def audit(settings: Settings) -> AuditFile:
 
 
 def access(settings: Settings, clock: Clock | None = None) -> Authentication | None:
-    """None without authentication. Raises EnvironmentFault, SettingsError."""
+    """The means of authentication; None if it is off. Raises EnvironmentFault, SettingsError."""
     auth, clock = settings.auth, clock or SystemClock()
     if auth.mode == "none":
         return None
@@ -59,7 +59,7 @@ def access(settings: Settings, clock: Clock | None = None) -> Authentication | N
 
 
 def networks(settings: Settings) -> Networks:
-    """Where the trusted proxy connects from."""
+    """Networks that the trusted proxy connects from."""
     if settings.auth.proxy is None:
         raise SettingsError("auth.proxy", "is missing")
     return tuple(ipaddress.ip_network(address) for address in settings.auth.proxy.addresses)

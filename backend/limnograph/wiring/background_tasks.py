@@ -1,4 +1,4 @@
-"""Tasks that run as long as the server does; a failure is in the log and in the status of its source."""
+"""Background tasks of the server. A failure is logged, shown in the status of its source, and ends no task."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PROBE_SOURCES_S = 30.0
 INBOX_S = 10.0
 CHECK_ALERTS_S = 30.0
 FIRST_TABLES_S = 0.2
-"""How often the log task looks for the first tables."""
+"""Interval at which `log_first_tables` polls, seconds."""
 _log = logging.getLogger("limnograph.server")
 
 
 async def keep_refreshing(store: HotStore, runs: RunRegistry) -> None:
-    """Keep the hot index as new as the meta tables."""
+    """Refresh the hot index from the meta tables."""
     await asyncio.to_thread(_log_failure, runs.restore)
     while True:
         await asyncio.to_thread(store.refresh)
@@ -38,8 +38,8 @@ async def keep_refreshing(store: HotStore, runs: RunRegistry) -> None:
 
 
 async def read_first_alerts(alerts: AlertRegistry, ended: Callable[[], None]) -> None:
-    """Read the known alerts during the first read of the hot index. `ended` is called when the read ended, or hangs;
-    then the other pages need not wait for it.
+    """Read the stored alerts while the hot index is read for the first time. `ended` is called when the read has ended
+    or takes too long, so that it does not delay readiness further.
     """
     reading = asyncio.ensure_future(asyncio.to_thread(_log_failure, alerts.catch_up))
     await asyncio.wait([reading], timeout=WITHIN_S)
@@ -48,8 +48,8 @@ async def read_first_alerts(alerts: AlertRegistry, ended: Callable[[], None]) ->
 
 
 async def log_first_tables(store: HotStore, watcher_cpu_s: Callable[[], float]) -> None:
-    """Log what it cost until there were tables to show: processor time is the same on an idle machine and on a starved
-    one.
+    """Log the CPU time until the first tables are available. Unlike wall-clock time, it hardly depends on the machine's
+    load.
     """
     while not (tables := len(store.reading.lake.listed)):  # noqa: ASYNC110  # the store has no event
         await asyncio.sleep(FIRST_TABLES_S)
@@ -69,8 +69,8 @@ async def keep_reading_inbox(
     *,
     state: InboxState,
 ) -> None:
-    """Read what other servers accepted; delete what was committed an hour ago, also with no pipeline; know what
-    waits.
+    """Check the backlog of the inbox, read items that other servers accepted, and delete items that were committed more
+    than an hour ago, even if no pipeline runs.
     """
     while True:
         await asyncio.to_thread(_log_failure, state.look)
@@ -82,7 +82,7 @@ async def keep_reading_inbox(
 
 
 async def keep_checking_alerts(staleness: AlertStaleness) -> None:
-    """Compare open alerts with their sources: an alert may end without a message."""
+    """Compare open alerts with their sources, because an alert may end without a notification."""
     while True:
         await asyncio.sleep(CHECK_ALERTS_S)
         with contextlib.suppress(LimnographError):
@@ -90,7 +90,7 @@ async def keep_checking_alerts(staleness: AlertStaleness) -> None:
 
 
 async def keep_probing_sources(metrics: Metrics, clock: Clock) -> None:
-    """Send every source of metrics a trivial query, so that the status knows whether it answers."""
+    """Send a trivial query to every metrics source, so that the status shows whether it responds."""
     while True:
         with contextlib.suppress(SourceError):
             await metrics.instant("vector(1)", to_millis(clock.now()))

@@ -1,4 +1,4 @@
-"""Sources beside the hot index, from settings: Trino with polars behind it, and every Prometheus."""
+"""Builds the sources other than the hot index from settings: Trino with polars as fallback, and every Prometheus."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def cold_engine(settings: Settings, embedded: EmbeddedEngine, clock: Clock) -> ColdEngine | None:
-    """Trino, and `embedded` when it fails; None without `[trino]`. Raises EnvironmentFault without its client."""
+    """Trino with `embedded` as fallback; None without `[trino]`. Raises EnvironmentFault if its client is missing."""
     if settings.trino is None:
         return None
     return ColdEngine(trino_engine(settings.trino, settings.meta.namespace, embedded), embedded, clock)
 
 
 def trino_engine(trino: TrinoSettings, namespace: str, pins: EmbeddedEngine) -> TrinoEngine:
-    """The engine over Trino's client, which is an extra of the package."""
+    """The engine for Trino; its client is an optional dependency (extra)."""
     try:
         from limnograph.adapters.trino.asking import Coordinator
         from limnograph.adapters.trino.engine import TrinoEngine
@@ -44,12 +44,12 @@ def trino_engine(trino: TrinoSettings, namespace: str, pins: EmbeddedEngine) -> 
 
 
 def metrics_sources(settings: Settings) -> list[PrometheusClient]:
-    """In the order of the settings: of several that have a series the first answers."""
+    """Clients in the order of the settings; if several servers have a series, the first is used."""
     return [metrics_source(name, prometheus) for name, prometheus in settings.prometheus.items()]
 
 
 def metrics_source(name: str, prometheus: PrometheusSettings) -> PrometheusClient:
-    """One server."""
+    """The client of one server."""
     return PrometheusClient(
         name,
         prometheus.url,

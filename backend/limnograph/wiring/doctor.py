@@ -1,4 +1,4 @@
-"""The checks of `limnograph doctor`, from settings: the machine, the catalogs, the meta tables, every source."""
+"""Builds the checks of `limnograph doctor` from settings: the machine, the catalogs, the meta tables, every source."""
 
 from __future__ import annotations
 

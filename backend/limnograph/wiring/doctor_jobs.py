@@ -1,4 +1,4 @@
-"""The checks of `limnograph doctor` on queries of `[[jobs]]`: each is sent once, so that a typo does not become an
+"""The checks of `limnograph doctor` for queries of `[[jobs]]`: sends each once, so that a typo does not end up as an
 empty lane.
 """
 
@@ -21,7 +21,7 @@ QUERIES = ("promql", "median", "load", "cpu", "spill", "executors")
 
 
 def checks(settings: Settings) -> Iterator[Check]:
-    """One for each job with its own queries, if a Prometheus is configured."""
+    """One check for each job with queries of its own, if a Prometheus is configured."""
     for job in settings.jobs:
         queries = {name: promql for name in QUERIES if (promql := getattr(job, name))}
         if queries and settings.prometheus:
@@ -34,7 +34,7 @@ def _told(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> C
 
 
 async def _asked(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> CheckResult:
-    """Raises SourceError: of a query that is refused, with its name."""
+    """Send the queries of a job. Raises SourceError; if a query is rejected, the error names it."""
     sources, clock = metrics_sources(settings), SystemClock()
     metrics, at_ms, found = Metrics(sources, clock), to_millis(clock.now()), []
     try:

@@ -1,4 +1,4 @@
-"""The checks of `limnograph doctor` on what is observed: catalogs, folders, and patterns that match nothing."""
+"""The checks of `limnograph doctor` for observed tables: catalogs, folders, and patterns that match nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = 5
 
 
 class ListedNames:
-    """Names of each catalog, listed once for all checks."""
+    """The tables of each catalog, listed once for all checks."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -31,7 +31,7 @@ class ListedNames:
         self._found: dict[str, CatalogNames | LimnographError] = {}
 
     def names(self, catalog: str) -> CatalogNames:
-        """Tables of one catalog. Raises what listing it raises, each time."""
+        """Tables of one catalog. If listing failed, every call raises that error."""
         with self._locks[catalog]:
             if catalog not in self._found:
                 try:
@@ -49,12 +49,12 @@ class ListedNames:
         return observed_catalog(catalog, self._settings.catalogs[catalog]).names()
 
     def newest(self, path: PathSettings) -> str:
-        """Where the newest metadata of a table without a catalog lies. Raises LimnographError."""
+        """Location of the newest metadata of a table without a catalog. Raises LimnographError."""
         return self._tables.newest(path.format, path.location)
 
 
 def checks(settings: Settings, listed: ListedNames) -> Iterator[Check]:
-    """One for each warehouse and path, and one for all patterns."""
+    """One check for each warehouse and path, and one for all patterns."""
     for i, warehouse in enumerate(settings.observe.warehouses):
         remedy = f"correct observe.warehouses[{i}].location"
         yield Check(f"warehouse {warehouse.name}", partial(_warehouse, listed, warehouse, remedy), remedy)
@@ -65,7 +65,7 @@ def checks(settings: Settings, listed: ListedNames) -> Iterator[Check]:
 
 
 def catalog(settings: Settings, listed: ListedNames, name: str) -> CheckResult:
-    """How many tables a catalog has. One that the pipeline will create for its own tables may be missing yet."""
+    """Count the tables of a catalog. A catalog that the pipeline creates for its meta tables may still be missing."""
     others = len(settings.catalogs) > 1 or settings.observe.paths or settings.observe.warehouses
     try:
         found = listed.names(name)
@@ -97,7 +97,7 @@ def _path(listed: ListedNames, path: PathSettings) -> CheckResult:
 
 
 def _observed(settings: Settings, listed: ListedNames) -> CheckResult:
-    """How many tables are observed, and which patterns match none of those that are listed."""
+    """Count the observed tables, and find patterns that match no listed table."""
     names: list[str] = []
     silent: list[str] = []
     observes, count = ObservedNames(settings), 0
@@ -121,7 +121,7 @@ def _observed(settings: Settings, listed: ListedNames) -> CheckResult:
 
 
 def _patterns(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Every pattern of the settings with its key."""
+    """Every pattern of the settings, after its key."""
     for key in ("include", "exclude"):
         for i, pattern in enumerate(getattr(settings.observe, key)):
             if pattern != _ALL:
@@ -139,7 +139,7 @@ def _any(pattern: str, names: Sequence[str]) -> bool:
 
 
 def _meant(barren: Sequence[str], names: Sequence[str]) -> str:
-    """What to write: the nearest beginnings that there are."""
+    """The remedy for patterns without a match: the most similar prefixes of existing tables."""
     begins = sorted({".".join(name.removeprefix(f"{FILES}.").split(".")[:2]) for name in names})
     patterns = [text.partition(" ")[2].strip("'") for text in barren[:_SHOWN]]
     near = {found for pattern in patterns for found in difflib.get_close_matches(pattern.rstrip(".*"), begins, n=1)}

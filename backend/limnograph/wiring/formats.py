@@ -1,4 +1,4 @@
-"""The formats of tables: which one a folder is of, and what reads it; imported on first use."""
+"""Table formats: detects the format of a folder, and provides its reader, which is imported on first use."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ _LOGS = (("delta", "_delta_log"), ("hudi", ".hoodie"), ("hudi", ".hoodie/timelin
 
 
 class Format(NamedTuple):
-    """How tables of one format are read: a reader over a storage, and the newest pointer of a table's folder."""
+    """How to read tables of one format: `reader` builds a reader over a storage, `newest` finds the newest pointer in a
+    table's folder.
+    """
 
     reader: Callable[[Storage, StorageAccess], TableReader]
     newest: Callable[[str, Storage], str]
 
 
 def iceberg() -> Format:
-    """Iceberg, with numbers of manifests kept in the cache folder."""
+    """Iceberg; caches the numbers of manifests in the cache folder."""
     from limnograph.adapters.iceberg.metadata.locate import newest_metadata
     from limnograph.adapters.iceberg.reader import IcebergReader
     from limnograph.adapters.iceberg.sums.cache import shared_cache
@@ -34,7 +36,7 @@ def iceberg() -> Format:
 
 
 def delta() -> Format:
-    """Delta Lake, with log files and last states kept for the life of the process."""
+    """Delta Lake; keeps log files and the latest states in memory."""
     from limnograph.adapters.delta.log import newest_version
     from limnograph.adapters.delta.reader import DeltaReader
 
@@ -53,7 +55,7 @@ FORMATS: Mapping[str, Callable[[], Format]] = {"iceberg": iceberg, "delta": delt
 
 
 def table_of(location: str) -> str:
-    """Folder of the table that a person names by that folder, by the folder of its log or by a file in there."""
+    """A table's folder, for a location that is this folder, the folder of its log, or a file in that."""
     if location.endswith(_POINTERS):
         return table_folder(location)
     from limnograph.adapters.delta.log import table_root as delta_root
@@ -63,7 +65,9 @@ def table_of(location: str) -> str:
 
 
 def format_of(location: str, folder: str, storage: Storage) -> str | None:
-    """Format of a table by where its log is; a JSON file outside of one is Iceberg's. None: there is no table."""
+    """Format of a table, by the folder of its log; a metadata file without such a folder is Iceberg's. None: there is
+    no table.
+    """
     for name, log in _LOGS:
         if storage.list(f"{folder.rstrip('/')}/{log}"):
             return name

@@ -1,4 +1,4 @@
-"""What settings make of the server: the real adapters behind the services."""
+"""Builds the server's services from settings, over the real adapters."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
 
 
 def _public(server: PrometheusSettings) -> str:
-    """Public address of a server; an address with a password in it is never shown."""
+    """Public address of a Prometheus, for links; never one that contains a password."""
     return server.public_url or ("" if "@" in server.url else server.url)

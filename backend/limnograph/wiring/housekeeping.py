@@ -1,4 +1,4 @@
-"""Housekeeping put together: settings in, steps over their meta tables out."""
+"""Builds housekeeping from settings."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def housekeeping(
     upkeep: MetaUpkeep | None = None,
     lake: SettingsLake | None = None,
 ) -> Housekeeping:
-    """Housekeeping of the settings' meta tables. The lake is read only when retention has something to decide, or a row
-    is damaged; without `lake` every table is probed then.
+    """Housekeeping of the configured meta tables. It reads the lake only if retention has rows to decide on or a row is
+    damaged; without `lake` it then probes every table.
     """
     from limnograph.adapters.spark.housekeeping import SparkUpkeep
 

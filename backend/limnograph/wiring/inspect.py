@@ -1,4 +1,4 @@
-"""`inspect` put together: one table from storage, no catalog, no settings, no Spark; parsed in a killable child."""
+"""Builds `inspect`: one table from storage, without catalog, settings or Spark, parsed in a killable child."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from limnograph.services.extraction.inspect import inspect
 from limnograph.wiring.no_table import unavailable
 
 DEADLINE_SECONDS = 600.0
-"""A person waits for this one table, and it is read from its first snapshot on."""
+"""Deadline for reading the table. It is long because all snapshots are read, and the user waits for this table only."""
 
 
 def inspect_location(location: str, table_format: str | None, path_map: Mapping[str, str]) -> InspectionReport:
-    """Document of the table at a folder or metadata file; `unreadable` where there is none, or where storage does not
-    serve it. Raises InvalidInput for a `--format` that is not the table's.
+    """Inspect the table at a folder or metadata file. The document's status is `unreadable` if there is no table, or if
+    storage is unavailable. Raises InvalidInput if `--format` is not the table's format.
     """
     pool = Pool()
     try:
@@ -39,13 +39,13 @@ def inspect_location(location: str, table_format: str | None, path_map: Mapping[
 
 
 def _spelled_out(location: str) -> str:
-    """Something on this machine by its whole path: what a table is called must not depend on the working directory."""
+    """A local path as an absolute one, because the table's name must not depend on the working directory."""
     path = Path(location)
     return os.path.abspath(path) if not path.is_absolute() and os.path.lexists(path) else location  # noqa: PTH100 - `..`
 
 
 class _EndedReader:
-    """Reader of a table that ended the parser, or that it could not find."""
+    """Reader of a table that the parser could not find, or that ended the parser."""
 
     def __init__(self, error: MetadataError) -> None:
         self._error = error

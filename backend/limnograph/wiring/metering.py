@@ -1,4 +1,4 @@
-"""The pipeline's own numbers put together: passes, drains and the exporter of the settings."""
+"""Builds the pipeline's own metrics: metered passes and drains, and the exporter."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def metered_passes(
     stop: Callable[[], bool] = lambda: False,
     lake: SettingsLake | None = None,
 ) -> MeteredPasses:
-    """Passes of `wiring.pipeline`, metered."""
+    """The passes of `wiring/pipeline.py`, metered."""
     told = PassMeter(meter, SystemClock(), backoff, settings.catalogs)
     made = pipeline.passes(
         settings, session, progress=progress, backoff=backoff, meter=meter, told=told, stop=stop, lake=lake
@@ -59,6 +59,6 @@ def metered_passes(
 def metered_drain(
     settings: Settings, session: SparkSession, meter: Meter, *, progress: Callable[[str], None]
 ) -> MeteredDrain:
-    """Drains of `wiring.pipeline`, metered."""
+    """The drain of `wiring/pipeline.py`, metered."""
     made = pipeline.drain(settings, session, progress=progress, meter=meter)
     return MeteredDrain(made, SqlInbox(settings.inbox_url), meter)

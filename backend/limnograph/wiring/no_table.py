@@ -17,7 +17,9 @@ _STORES = {
 
 
 def no_table(location: str, folder: str, storage: TableStorage, looked_for: str | None = None) -> MetadataError:
-    """Why there is no table. `looked_for`: the files of the requested format. Raises SourceError."""
+    """The error for a location without a table. `looked_for`: a description of the files that the requested format
+    would have. Raises SourceError.
+    """
     if _is_file(location, storage):
         return _error(NO_TABLE, f"{location} is a file, but not a table's metadata file")
     local = storage.place(folder).local
@@ -38,7 +40,9 @@ def no_table(location: str, folder: str, storage: TableStorage, looked_for: str 
 
 
 def unavailable(location: str, error: SourceError) -> MetadataError:
-    """Storage that did not serve a location to `inspect`, which has no settings that could name credentials."""
+    """The error for storage that is unavailable to `inspect`, which has no settings and so takes credentials from the
+    environment.
+    """
     scheme = location.partition("://")[0].lower() if "://" in location else "file"
     known = _STORES.get({"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs", "wasb": "abfs"}.get(scheme, scheme))
     if known is not None:

@@ -1,4 +1,6 @@
-"""Tables that notifications in the inbox name, so that they are probed first. An inbox that is down names none."""
+"""Reads the tables that notifications in the inbox name, so that they are probed first. If the inbox is unavailable,
+there are none.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _log = logging.getLogger("limnograph.observe")
 
 
 class NotifiedTables:
-    """A call returns the tables that notifications named since the last call; at first, of all that are stored."""
+    """A call returns the tables named by notifications since the previous call; the first call, those named by the
+    newest.
+    """
 
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
@@ -37,7 +41,7 @@ class NotifiedTables:
             try:
                 notice = msgspec.json.decode(item.payload, type=Notice)
             except (msgspec.MsgspecError, UnicodeDecodeError):
-                continue  # of another version, or of no known kind
+                continue  # written by another version, or of an unknown kind
             if notice.catalog and notice.table:
                 found.add(TableName(notice.catalog, notice.namespace or "", notice.table))
         return found

@@ -1,4 +1,4 @@
-"""The observed lake out of the settings: catalogs, patterns, paths, and how tables are read. For all programs."""
+"""Builds the observed lake from settings, for all programs: catalogs, patterns, paths, and the readers of tables."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from limnograph.wiring.paths import PathCatalog
 
 _log = logging.getLogger("limnograph.observe")
 RENEW_S = 30.0
-"""How often files of settings and secrets are looked at, seconds: keys of a store may change while catalogs answer."""
+"""How often the settings file and secrets are read again, seconds: keys of a store may be rotated at any time."""
 
 
 class _Part(NamedTuple):
-    """What a listing holds of one catalog, kept until the catalog's version changes."""
+    """The part of a listing for one catalog, kept until the catalog's version changes."""
 
     snapshot: CatalogSnapshot
     pointers: tuple[TablePointer, ...]
@@ -38,13 +38,13 @@ class _Part(NamedTuple):
 class SettingsLake:
     """Port ObservedLake over all `[catalogs.*]`, `[[observe.paths]]` and `[[observe.warehouses]]`.
 
-    `mode`: when tables are probed for a listing; STANDING keeps to the budget of the settings, with threads until
+    `mode`: when tables are probed for a listing; STANDING stays within the configured budget and uses threads until
         `close`.
-    `progress`: gets a line now and then while the first look at a catalog goes on.
-    `starting`: gets the name of what has to start and takes long; default `progress`.
-    `first`: tables to probe first: pages show them, or a notification says that they moved.
+    `progress`: called with a line now and then while a catalog is read for the first time.
+    `starting`: called with the name of each part that takes long to start; default `progress`.
+    `first`: returns the tables to probe first, because pages show them or a notification names them.
     `renew_s`: see RENEW_S.
-    `patience_s`: STANDING: how long a slow listing is waited for, see CatalogWatch.
+    `patience_s`: in mode STANDING, how long to wait for a slow listing; see CatalogWatch.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class SettingsLake:
 
     @property
     def access(self) -> StorageAccess:
-        """How its tables are read now."""
+        """How tables are read, with the current credentials."""
         return access_of(self._settings)
 
     def listing(self) -> LakeListing:
@@ -109,13 +109,15 @@ class SettingsLake:
         return SandboxTables(self.access, starting=self._starts)
 
     def _starts(self, what: str) -> None:
-        """A parser starts. Folders are read by one, so they are not late while it makes progress."""
+        """Report that a parser starts. Folders are scanned by a parser, so their deadline is extended while it makes
+        progress.
+        """
         self._starting(what)
         if watch := self._watches.get(FILES):
             watch.alive()
 
     def close(self) -> None:
-        """End the threads of a standing lake."""
+        """Stop the threads of mode STANDING."""
         for watch in self._watches.values():
             watch.close()
 
@@ -143,13 +145,13 @@ class SettingsLake:
         )
 
     def _open(self, name: str) -> Catalog:
-        """Opened with what the settings file and the files of secrets say now."""
+        """Open a catalog with the current properties and secrets."""
         if name == FILES:
             return PathCatalog(self._settings.observe, self._tables)
         return observed_catalog(name, self._renew()[name])
 
     def _renew(self) -> dict[str, dict[str, str]]:
-        """Properties of the catalogs as they are said now."""
+        """Read the properties of the catalogs again, and replace the readers of tables if they changed."""
         with self._renewing:
             self._renewed_at = time.monotonic()
             fresh = reread_catalogs(self._settings)
@@ -161,13 +163,13 @@ class SettingsLake:
 
 
 def parsers_cpu_seconds() -> float:
-    """Processor time of this process' parsers so far."""
+    """CPU time of this process' parsers so far, seconds."""
     return shared_pool().cpu_seconds
 
 
 class ObservedNames:
-    """Whether patterns let a table in. The meta namespace is out unless a pattern names it. Answers are kept: a lake
-    is listed every second, and its names hardly change. A path is in because the settings name it.
+    """Decides which tables are observed. The meta namespace is excluded unless a pattern names it; configured paths are
+    always included. Results are memoised, because a lake is listed every second and its names hardly change.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -192,12 +194,12 @@ class ObservedNames:
 
 
 def own_prefix(settings: Settings) -> str:
-    """Beginning of the names of our own tables: `catalog.namespace.`"""
+    """Prefix of the names of the meta tables: `catalog.namespace.`"""
     return f"{settings.meta_catalog}.{settings.meta.namespace}."
 
 
 def access_of(settings: Settings) -> StorageAccess:
-    """How children and workers reach storage."""
+    """How child processes and Spark's workers access storage."""
     observe = settings.observe
     places: tuple[PathSettings | WarehouseSettings, ...] = (*observe.paths, *observe.warehouses)
     return StorageAccess(

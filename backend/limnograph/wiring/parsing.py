@@ -1,4 +1,4 @@
-"""Composition of the parser's process: for every request the storage of one table and the reader of its format."""
+"""Builds the parser process: for every request, the storage of one table and the reader of its format."""
 
 from __future__ import annotations
 
@@ -45,14 +45,16 @@ FACTS_A_PART = 200
 
 
 class ParsedTable(NamedTuple):
-    """One table as far as it may be read. `allowed` is the limit; `storage` also reports to the board."""
+    """One table and the storage that it may be read from. `allowed` restricts access; `storage` also reports reads to
+    the board.
+    """
 
     allowed: TableStorage
     storage: Storage
 
 
 class TableParser:
-    """Answers of one access to storage. `formats` by name."""
+    """Answers requests with one access to storage. `formats`: factories by name."""
 
     def __init__(
         self, access: StorageAccess, board: ProgressBoard, formats: Mapping[str, Callable[[], Format]] = FORMATS
@@ -64,7 +66,7 @@ class TableParser:
         self._rules: dict[str, PointerRule] = {}
 
     def answer(self, question: Question) -> Iterator[object]:
-        """Parts of the answer. Raises LimnographError, and whatever a reader does."""
+        """The response, in parts. Raises LimnographError and any exception of a reader."""
         match question:
             case Outline():
                 yield self._outline(question)
@@ -108,7 +110,7 @@ class TableParser:
         return list(read_group(self._believed(due).storage, work))
 
     def _believed(self, due: DueTable) -> ParsedTable:
-        """The table, with the places that its metadata claims."""
+        """The table, with access to the locations that its metadata claims."""
         table = self._of_catalog(due.catalog, due.metadata_location)
         _ClaimingReader(self._format(due.format).reader(table.storage, self._access), table.allowed).metadata(
             due.metadata_location
@@ -147,8 +149,8 @@ class TableParser:
         return _ClaimingReader(self._format(due.format).reader(table.storage, self._access), table.allowed)
 
     def _of_catalog(self, catalog: str, pointer: str) -> ParsedTable:
-        """The table that a catalog points to. Raises MetadataError: location_refused. What has no catalog was named by
-        whoever wrote the settings or the command.
+        """The table that a catalog points to. Raises MetadataError with code `location_refused`. Pointers without a
+        catalog are not checked, because the settings or the command line name them.
         """
         if catalog in self._access.catalogs:
             if catalog not in self._rules:
@@ -168,12 +170,12 @@ class TableParser:
         return ParsedTable(allowed, ToldStorage(allowed, self._board))
 
     def _properties(self, catalog: str, folder: str) -> tuple[str, dict[str, str]]:
-        """Properties of a catalog, else of the store of a table without one, and a name for them."""
+        """A name and the properties of a catalog, or of the store of a table without a catalog."""
         if catalog in self._access.catalogs:
             return catalog, self._access.catalogs[catalog]
         place = normalise_location(folder)
         stores = [(normalise_location(location), location) for location in self._access.stores]
-        # The longest that holds it: a warehouse's properties are those of the tables below it.
+        # The longest enclosing location applies: tables below a warehouse use the warehouse's properties.
         over = [(root, location) for root, location in stores if place == root or place.startswith(f"{root}/")]
         _, location = max(over, default=("", ""))
         return location, self._access.stores.get(location, {})
@@ -187,7 +189,7 @@ class TableParser:
 
 
 class _ClaimingReader:
-    """Reader whose storage then allows the locations that the metadata claims for the table."""
+    """Reader that, once it has read the metadata, lets the storage access the locations that the metadata claims."""
 
     def __init__(self, reader: TableReader, allowed: TableStorage) -> None:
         self._reader, self._allowed = reader, allowed
@@ -202,7 +204,7 @@ class _ClaimingReader:
 
 
 class _UnreadReader:
-    """Reader of what is not to be read again: every snapshot has one problem."""
+    """Reader that reads no files: every snapshot has the problem `code`."""
 
     def __init__(self, known: TableMetadata, code: str) -> None:
         self._known, self._reading = known, Reading(tier="summary", problems=(code,))
@@ -215,7 +217,7 @@ class _UnreadReader:
 
 
 def outline_of(metadata: TableMetadata) -> TableMetadata:
-    """Metadata without what only extraction needs of its snapshots."""
+    """Metadata without the fields of snapshots that only extraction needs."""
     bare = {
         snapshot_id: Snapshot(
             snapshot_id=snapshot_id,

@@ -1,4 +1,4 @@
-"""Tables without a catalog as one: those that settings name, and those found below the folders that settings name."""
+"""A catalog of the tables without one: configured paths, and tables found below configured folders."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 from limnograph.settings import FILES, ObserveSettings, PathSettings, WarehouseSettings
 
 SCAN_S = 300.0
-"""Folders are scanned again after this; the tables that were found are probed in between."""
+"""Interval between scans of a folder, seconds; tables that were found are probed in between."""
 
 
 class Finds(Protocol):
-    """What reads storage for this: `adapters.sandbox.tables.SandboxTables`."""
+    """Reads storage for this catalog: `adapters.sandbox.tables.SandboxTables`."""
 
     def newest(self, table_format: str, location: str) -> str:
-        """Newest metadata pointer of a table's folder."""
+        """The newest metadata pointer in a table's folder."""
         ...
 
     def scan(self, location: str, formats: tuple[str, ...], alive: Callable[[], None]) -> ScannedFolder:
@@ -29,7 +29,7 @@ class Finds(Protocol):
 
 
 class PathCatalog:
-    """Port Catalog over paths and warehouses. `again_s`: a scan is as good as new for so long."""
+    """Port Catalog over paths and warehouses. `again_s`: see SCAN_S."""
 
     name = FILES
     at_once = False
@@ -46,7 +46,7 @@ class PathCatalog:
             found, trouble = self._scanned(warehouse, alive)
             places |= found
             troubles += [trouble] if trouble else []
-        # What settings name by itself keeps that name's meaning.
+        # A configured path takes precedence over a scanned table of the same name.
         self._places = places = places | {path_name(path): (path.format, path.location) for path in self._observe.paths}
         return CatalogNames(dict.fromkeys(places), tuple(troubles))
 
@@ -57,13 +57,13 @@ class PathCatalog:
         try:
             return ProbeResult(TablePointer(name, place[0], self._tables.newest(*place)))
         except LimnographError as error:
-            # Every path is a store of its own: none speaks for the others.
+            # Rejected, not unavailable: paths may be in different stores, so one failure says nothing about the others.
             raise SourceRejected(str(name), str(error)) from error
 
     def _scanned(
         self, warehouse: WarehouseSettings, alive: Callable[[], None]
     ) -> tuple[dict[TableName, tuple[str, str]], str | None]:
-        """Tables of one warehouse, and a sentence when they are not all. An incomplete scan takes nothing away."""
+        """Tables of one warehouse, and a sentence if the scan was incomplete; then known tables remain."""
         at, known = self._scans.get(warehouse.location, (float("-inf"), {}))
         if time.monotonic() - at < self._again_s:
             return known, None

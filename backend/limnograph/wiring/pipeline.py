@@ -1,4 +1,4 @@
-"""The pipeline put together: settings in, passes and repairs out. Spark is imported only when a pipeline is built."""
+"""Builds the pipeline from settings: passes, drain, repairs, rebuild, stream. Imports Spark only on use."""
 
 from __future__ import annotations
 
@@ -37,13 +37,15 @@ if TYPE_CHECKING:
 
 
 LISTING_S = 120.0
-"""How long a pass occasionally waits for a slow catalog's complete listing, which shows the removed tables."""
+"""How long a pass waits for a slow but responding catalog to list all tables, which reveals removed ones. Seconds."""
 WAKE_S = 4
-"""How often the stream checks the inbox for notifications, seconds."""
+"""Interval at which the stream checks the inbox for notifications, seconds."""
 
 
 def process_failpoints() -> Failpoints:
-    """The one that the environment names. All parts of a process share it: it counts how often a name is passed."""
+    """The failpoint that the environment names. All parts of a process share it, because it counts how often it is
+    passed.
+    """
     return _armed(os.environ.get(FAILPOINT_ENV, ""))
 
 
@@ -53,9 +55,7 @@ def _armed(setting: str) -> Failpoints:
 
 
 def check(settings: Settings) -> None:
-    """Whether what only the pipeline needs of the settings can be used: before anything of the machine is. Raises
-    SettingsError.
-    """
+    """Check the settings that only the pipeline uses, before it needs anything of the machine. Raises SettingsError."""
     from limnograph.adapters.spark.catalogs import spark_catalog
 
     spark_catalog(settings.meta_catalog, settings.catalogs[settings.meta_catalog])
@@ -64,13 +64,14 @@ def check(settings: Settings) -> None:
 
 
 def spark_log(settings: Settings) -> Path:
-    """Where Spark's own log and full stack traces of the pipeline go."""
+    """File for Spark's own log and the pipeline's full stack traces."""
     return settings.state_dir.absolute() / "pipeline.log"
 
 
 def spark_session(settings: Settings, app_name: str = "limnograph", *, verbose: bool = False) -> SparkSession:
-    """Session with the catalog of the meta tables: the observed ones are read without Spark, so they may be of kinds
-    that it does not know. `verbose`: Spark's errors on stderr, not in a file. Raises EnvironmentFault, SettingsError.
+    """Session with the catalog of the meta tables only. Observed catalogs are read without Spark, so they may be of
+    types that it does not support. `verbose`: write Spark's errors to stderr instead of a file. Raises
+    EnvironmentFault, SettingsError.
     """
     from limnograph.adapters.spark.session import start_session
 
@@ -93,8 +94,8 @@ def passes(
     stop: Callable[[], bool] = lambda: False,
     lake: SettingsLake | None = None,
 ) -> Passes:
-    """Passes over the settings' lake into its meta tables. Without `backoff` every pass tries every table. `stop`:
-    called between portions; true ends the pass there. `lake`: default one that probes every table at first.
+    """Passes from the configured lake into the meta tables. Without `backoff` every pass tries every table. `stop`:
+    called between portions; true ends the pass. `lake`: by default one that begins by probing every table.
     """
     from limnograph.adapters.spark.extraction import SparkExtraction
 
@@ -114,12 +115,12 @@ def passes(
 
 
 def marked(settings: Settings, made: Passes | MeteredPasses, progress: Callable[[str], None]) -> MarkedPasses:
-    """Passes whose good ends the server learns of by the inbox."""
+    """Passes that report their success to the server through the inbox."""
     return MarkedPasses(made, SqlInbox(settings.inbox_url), SystemClock(), progress)
 
 
 def standing_lake(settings: Settings, progress: Callable[[str], None] = lambda _line: None) -> SettingsLake:
-    """The settings' lake for as long as a stream lives: probed within its budget, what notifications name first."""
+    """The configured lake for a stream: tables are probed within the budget, those that notifications name first."""
     first = NotifiedTables(SqlInbox(settings.inbox_url))
     return SettingsLake(settings, WatchMode.STANDING, progress=progress, first=first, patience_s=LISTING_S)
 
@@ -132,7 +133,7 @@ def drain(
     progress: Callable[[str], None] = lambda _line: None,
     meter: Meter | None = None,
 ) -> Drain:
-    """The settings' inbox into the meta tables. Opens no connection yet."""
+    """The drain from the configured inbox into the meta tables. Opens no connection yet."""
     return Drain(
         SqlInbox(settings.inbox_url),
         meta_store(settings, session, meter),
@@ -151,7 +152,7 @@ def repairs(
     progress: Callable[[str], None] = lambda _line: None,
     lake: SettingsLake | None = None,
 ) -> Repairs:
-    """Repairs of the settings' meta tables from their lake; default one that probes every table."""
+    """Repairs of the configured meta tables. `lake`: by default one that probes every table."""
     from limnograph.adapters.spark.extraction import SparkExtraction
 
     store, lake = meta_store(settings, session), lake or SettingsLake(settings)
@@ -168,7 +169,7 @@ def rebuild(
     failpoints: Failpoints | None = None,
     progress: Callable[[str], None] = lambda _line: None,
 ) -> Rebuild:
-    """Rebuild of the settings' meta tables."""
+    """Rebuild of the configured meta tables."""
     from limnograph.adapters.spark.housekeeping import SparkUpkeep
     from limnograph.adapters.spark.rebuild import SparkMetaTables
 
@@ -188,7 +189,7 @@ def rebuild(
 
 
 def meta_store(settings: Settings, session: SparkSession, meter: Meter | None = None) -> SparkMetaStore:
-    """The meta tables that the settings name."""
+    """The configured meta tables."""
     from limnograph.adapters.spark.metered_store import MeteredStore
 
     catalog, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
@@ -214,9 +215,9 @@ def start_stream(
     seconds: float,
     progress: Callable[[str], None] = lambda _line: None,
 ) -> Any:
-    """Streaming query that makes a pass whenever the source says that one is due: every `seconds`, and at once when the
-    inbox has a newer notification. `trigger` is Spark's interval for that. The checkpoint is a new one each time: it
-    decides nothing.
+    """Start a streaming query that runs a pass whenever its source reports that one is due: every `seconds`, and
+    immediately when the inbox has a new notification. `trigger`: Spark's trigger interval, at most WAKE_S. The
+    checkpoint is new each time, because it decides nothing.
     """
     from limnograph.adapters.spark.checkpoint import fresh_checkpoint
     from limnograph.adapters.spark.stream import pass_stream
@@ -232,5 +233,5 @@ def start_stream(
 
 
 def checkpoint_of(settings: Settings) -> Path:
-    """Folder of the streams' checkpoints; deleting it loses and doubles nothing."""
+    """Folder of the streams' checkpoints; deleting it neither loses nor duplicates rows."""
     return settings.state_dir / "checkpoint"

@@ -1,4 +1,4 @@
-"""The server composed: adapters -> services -> the routes' backend. Nothing is started here and nothing is opened:
+"""Builds the server: adapters -> services -> the routes' backend. Starts no task and opens no connection;
 `wiring/server_runtime.py` does that.
 """
 
@@ -53,36 +53,36 @@ from limnograph.wiring.watcher_link import WatcherLink
 
 
 class ServerOptions(NamedTuple):
-    """Adapters and settings that the server's services are made of."""
+    """Adapters and settings from which the server's services are built."""
 
     engine: QueryEngine
     """Reads the meta tables."""
     inbox: Inbox
-    """Stores runs, alerts and labels until the pipeline has committed them."""
+    """Stores pushed runs, alerts and labels until the pipeline has committed them."""
     clock: Clock
-    """The time of every answer."""
+    """The clock of all services."""
     sources: Sequence[MetricsSource] = ()
-    """Servers of metrics; the runtime closes them."""
+    """Metrics sources; the runtime closes them."""
     cold: ColdEngine | None = None
-    """Another engine for rows that are older than the hot window; None: `engine` reads them."""
+    """Engine for rows older than the hot window; None: `engine` reads them."""
     cold_within_s: float = WITHIN_S
-    """Seconds that a page waits for cold reads."""
+    """How long a page waits for cold reads, seconds."""
     hourly_days: int = 400
-    """Days for which hourly roll-ups are kept."""
+    """Retention of hourly roll-ups, days."""
     fresh: Fresh | None = None
-    """Reads only the rows that were appended since a version; None: a refresh reads the whole window."""
+    """Reads only rows appended since a version; None: a refresh reads the whole window."""
     hot_bytes: int | None = None
     """Memory limit of the hot store in bytes; None: no limit."""
     counters: CounterStore | None = None
-    """Keeps counters of `/metrics` over a restart; None: they begin at zero."""
+    """Persists the counters of `/metrics`; None: they restart at zero."""
     caps: Caps = Caps()
-    """How many live streams may be open."""
+    """Limits on the number of open live streams."""
     configured: tuple[ConfiguredJob, ...] = ()
-    """Jobs of the settings."""
+    """Jobs from the settings."""
     watch_command: tuple[str, ...] = ()
-    """Command line of the watcher process; empty: there is none."""
+    """Command line of the watcher process; empty: no watcher."""
     meta: str = "limnograph"
-    """Namespace of the meta tables, as SQL names it."""
+    """Namespace of the meta tables, as in SQL."""
     catalogs: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     """Properties of the observed catalogs by name."""
     active: ActiveAlerts | None = None
@@ -92,27 +92,27 @@ class ServerOptions(NamedTuple):
     graphs: Mapping[str, str] = MappingProxyType({})
     """Public address of each metrics server by name."""
     objectives: FreshnessObjectives = FreshnessObjectives()
-    """Promised age of the last commit by table."""
+    """Maximum age of the last commit, by table."""
 
 
 class Readiness:
-    """Whether the first reads besides that of the meta tables have ended. Changed on the event loop only, while the
-    server starts.
+    """Whether the first reads other than that of the meta tables have ended. Changed on the event loop only, during
+    start-up.
     """
 
     def __init__(self, watcher: WatcherLink) -> None:
         self._watcher, self._alerts_pending = watcher, False
 
     def begin(self) -> None:
-        """The first read of the alerts begins."""
+        """Record that the first read of the alerts has begun."""
         self._alerts_pending = True
 
     def alerts_read(self) -> None:
-        """The first read of the alerts ended, or hangs."""
+        """Record that the first read of the alerts has ended or takes too long."""
         self._alerts_pending = False
 
     def waiting_for(self) -> str | None:
-        """What is still waited for; None when nothing is."""
+        """What readiness still waits for; None if nothing."""
         if self._alerts_pending:
             return "the first read of the alerts has not finished"
         return self._watcher.first_look()
@@ -120,14 +120,14 @@ class Readiness:
 
 @dataclass(frozen=True)
 class SharedServices:
-    """Services that services of the backend are made of. Immutable after construction."""
+    """Services that other services are built from. Immutable after construction."""
 
     store: HotStore
     """The newest rows of the meta tables in memory."""
     runs: RunRegistry
     """Accepted job runs."""
     metrics: Metrics | None
-    """All servers of metrics; None where the settings name none."""
+    """All metrics sources; None if there are none."""
     jobs: Jobs
     """Jobs by table, and their signals."""
     alerts: AlertRegistry
@@ -137,13 +137,13 @@ class SharedServices:
     watcher: WatcherLink
     """The watcher process, if there is one."""
     readiness: Readiness
-    """What readiness waits for besides the meta tables."""
+    """State of the first reads other than that of the meta tables."""
     live: Live
     """The hub of the live streams."""
     inbox_state: InboxState
-    """The inbox as it was last seen."""
+    """The last known state of the inbox."""
     reported: ReportedCommits
-    """Counts of the commits that engines reported."""
+    """Counts of commits that engines reported."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +151,9 @@ class ServerServices(SharedServices):
     """All services of one server. Immutable after construction."""
 
     options: ServerOptions
-    """What they were made of."""
+    """The options that the services were built from."""
     backend: Backend
-    """What the routes use."""
+    """The services that routes call."""
     gauges: TableGauges
     """Gauges and counters of the tables for `/metrics`."""
 
@@ -269,7 +269,7 @@ def _status(options: ServerOptions, shared: SharedServices, fleet: FleetService)
 
 
 def _known_tables(store: HotStore) -> list[KnownTable]:
-    """Tables that are known now, to match names that other programs use."""
+    """The currently known tables, for matching names that other programs use."""
     tables = store.reading.lake.listed
     return [KnownTable(table.name, table.seen.location) for table in tables if table.name is not None]
 

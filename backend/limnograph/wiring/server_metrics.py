@@ -1,4 +1,4 @@
-"""The server's numbers of itself, for `/metrics`."""
+"""The server's own numbers, for `/metrics`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from limnograph.wiring.server import ServerServices
 
 
 def own_metrics(services: ServerServices) -> dict[str, float | None]:
-    """Numbers of SERVER_METRICS."""
+    """The numbers by their names in SERVER_METRICS."""
     store, live = services.store, services.live
     reading = store.reading
     return {
@@ -26,14 +26,14 @@ def own_metrics(services: ServerServices) -> dict[str, float | None]:
 
 
 def catalog_answers(services: ServerServices) -> dict[str, tuple[Micros | None, bool]]:
-    """Of each catalog: when it last answered the watcher (epoch microseconds), and whether it did in the newest
+    """By catalog: when it last responded to the watcher (epoch microseconds), and whether it responded in the latest
     round.
     """
     return services.store.catalogs(tuple(services.options.catalogs))
 
 
 def queried_sources(services: ServerServices) -> list[CountedSource]:
-    """Sources with the number of queries that they were sent."""
+    """Sources with their counts of queries."""
     cold = services.options.cold
     found = [CountedSource("meta", "meta", services.store.reads.counts)]
     if cold:

@@ -1,4 +1,4 @@
-"""A server's services at work: the tasks that run as long as the server does."""
+"""Runs a server's services: starts and stops the background tasks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from limnograph.wiring.server import ServerServices
 
 
 class ServerRuntime:
-    """Starts and stops what runs in the background. Used on the event loop only."""
+    """Starts and stops the background tasks. Used on the event loop only."""
 
     def __init__(self, services: ServerServices) -> None:
         self._services = services
@@ -22,7 +22,7 @@ class ServerRuntime:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """The background tasks run while the context is open; at its end streams and sources are closed."""
+        """Run the background tasks while the context is open, then close streams and sources."""
         services = self._services
         services.readiness.begin()
         tasks = [asyncio.create_task(work) for work in (*self._always(), *self._where_configured())]
@@ -70,7 +70,7 @@ class ServerRuntime:
         return found
 
     def _count_commits(self) -> None:
-        """Count new commits although `/metrics` is not read, and save the counters."""
+        """Count new commits even if `/metrics` is not scraped, and save the counters."""
         self._services.gauges.numbers()
         self._services.gauges.save()
 

@@ -1,5 +1,5 @@
-"""The state folder of an installation at the start of a program: for its owner alone, also where an older version or a
-hand made it otherwise.
+"""Restricts the state folder to its owner when a program starts, even if an older version or a user created it with
+wider permissions.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from limnograph.settings import Settings
 
 
 def private_state(settings: Settings) -> None:
-    """Make the folder or tighten it with all that is in it; the log says what was open. What cannot be made is not an
-    error here: whoever needs a file of it says so.
+    """Create the folder, or tighten its permissions and those of everything in it, which is logged. A failure is
+    ignored here; the first use of a file in the folder reports it.
     """
     try:
         private_files.make_folder(settings.state_dir)

@@ -1,4 +1,4 @@
-"""The watcher process as services see it, whether the server has one or not."""
+"""The services' view of the watcher process, whether or not the server has one."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from limnograph.services.lake.store import HotStore
 
 
 class WatcherLink:
-    """Facts of the watcher go into the store. Without a command there is no `process`. Immutable after construction."""
+    """Stores the watcher's facts. `process` is None without a command. Immutable after construction."""
 
     def __init__(self, command: Sequence[str], store: HotStore) -> None:
         self._store = store
         self.process = WatchProcess(command, self._store_round) if command else None
 
     def wake(self, tables: Collection[TableName] = ()) -> None:
-        """Have the watcher look now, at these tables first."""
+        """Wake the watcher, which then probes these tables first."""
         if self.process:
             self.process.wake(tables)
 
     def state(self) -> WatchState:
-        """For status pages."""
+        """State of the watcher, for the status page."""
         return self.process.state() if self.process else WatchState("absent", None, "switched off")
 
     def sighted(self) -> Sighted | None:
-        """What the watcher has seen: nothing before its first message; None without a watcher."""
+        """The watcher's progress, empty before its first message; None without a watcher."""
         if self.process is None:
             return None
         return self.process.sighted or Sighted(0, 0, (), whole=False, troubles=())
 
     def first_look(self) -> str | None:
-        """Why readiness waits for the watcher; None when it does not."""
+        """Why readiness waits for the watcher; None if it does not."""
         return self.process.first_look() if self.process else None
 
     def cpu_s(self) -> float:
-        """Processor time of the watcher and its parsers, seconds."""
+        """CPU time of the watcher and its parsers, seconds."""
         return self.process.cpu_s if self.process else 0.0
 
     async def _store_round(self, probed: ProbeRound) -> None:

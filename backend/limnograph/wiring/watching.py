@@ -1,5 +1,5 @@
-"""What settings make of the watcher: the observed lake and the meta tables, and nothing of the server, which would take
-a second of processor time to load.
+"""Builds the watcher from settings: the observed lake and the meta tables. Imports nothing of the server, which would
+cost a second of CPU time.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def watcher(
     watched: Callable[[], Iterable[TableName]] = tuple,
     starting: Callable[[str], None] = lambda _what: None,
 ) -> Watcher:
-    """What the watcher's own process runs. `window_us`: how far back history is reported; `watched`: tables to probe
-    before others, besides those that notifications name; `starting` gets the name of what takes long to start.
+    """The watcher for its process. `window_us`: how far back history is reported. `watched`: tables to probe first, in
+    addition to those that notifications name. `starting` is called with the name of each part that takes long to start.
     """
     notified = NotifiedTables(SqlInbox(settings.inbox_url))
     lake = SettingsLake(settings, WatchMode.STANDING, first=lambda: {*watched(), *notified()}, starting=starting)
@@ -33,7 +33,7 @@ def watcher(
 
 
 def embedded_engine(settings: Settings) -> FreshEngine:
-    """The meta tables, read in this process."""
+    """An engine that reads the meta tables in this process."""
     name = settings.meta_catalog
     namespace = tuple(settings.meta.namespace.split("."))
     return FreshEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)

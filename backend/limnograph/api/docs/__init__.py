@@ -1,1 +1,1 @@
-"""The OpenAPI document, `/docs`, and the runbooks."""
+"""Documentation that the server serves: the OpenAPI document, `/docs`, and the runbooks."""

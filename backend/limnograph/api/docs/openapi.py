@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 document: `python -m limnograph.api.docs.openapi > frontend/src/lib/api/openapi.json`.
 
-Paths come from Litestar's handlers; schemas come from msgspec itself, so that they are what msgspec writes (tags,
-renamed fields, nulls). The document is stable: sorted keys, no host, no build date.
+Litestar's handlers define the paths. msgspec generates the schemas, so that they match what it encodes (tags, renamed
+fields, nulls). The output is deterministic: sorted keys, no host, no build date.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ _BODIES = {
     "postDebezium": "Change",
     "postAlertmanager": "AlertmanagerIn",
 }
-"""Bodies by operation: handlers parse them themselves. Where several spellings are taken, the plainest one."""
+"""Request bodies by operation, because handlers parse them without Litestar. Where a route accepts several forms, the
+simplest one.
+"""
 
 
 def routes() -> list[Any]:
@@ -103,7 +105,7 @@ def document() -> dict[str, Any]:
         ),
     )
     found: dict[str, Any] = app.openapi_schema.to_schema()
-    # Litestar names a struct by its module as soon as two spellings meet; ours have one name each.
+    # Litestar qualifies a struct's name with its module when two schemas differ; our names are unique.
     schemas = _schemas()
     scopes = _scopes(app)
     found["components"] = {"schemas": schemas, "securitySchemes": details.SECURITY_SCHEMES}
@@ -120,7 +122,7 @@ def document() -> dict[str, Any]:
 
 
 def _scopes(app: Litestar) -> dict[str, dict[str, Any]]:
-    """What each operation declares: its scope, and whether its response is cached (`api/wire/access.py`)."""
+    """The declarations of each operation: its scope, and whether its response is cached (`api/wire/access.py`)."""
     handlers = (handler for route in app.routes for handler in getattr(route, "route_handlers", ()))
     return {handler.operation_id: handler.opt for handler in handlers if isinstance(handler.operation_id, str)}
 
@@ -135,7 +137,7 @@ def _schemas() -> dict[str, Any]:
 
 
 def _required(schema: dict[str, Any]) -> dict[str, Any]:
-    """A field is always written by msgspec, defaults included; a response may omit only fields with `omit_defaults`."""
+    """A response contains every field, defaults included, except of structs with `omit_defaults`."""
     if schema.get("type") == "object" and schema.get("title") not in _OPTIONAL and schema.get("title") not in _TAKEN:
         schema = {**schema, "required": list(schema["properties"])}
     return schema
@@ -148,7 +150,7 @@ _TAKEN = {
     for name, found in vars(module).items()
     if isinstance(found, type) and issubclass(found, msgspec.Struct)
 } | {"AlertIn", "AlertmanagerIn"}
-"""Structs that only come in: they may leave out what has a default."""
+"""Structs of requests only: clients may omit fields with a default."""
 
 
 def _tidy(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
@@ -166,7 +168,7 @@ def _tidy(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
 
 
 def _describe_stream(operation: dict[str, Any]) -> None:
-    """OpenAPI 3.1 cannot describe events: their data are structs of the document, named in the description."""
+    """OpenAPI 3.1 cannot describe server-sent events: the description names the schemas of their data."""
     told = ", ".join(f"`{kind}` with a `{data.__name__}`" for kind, data in STREAM_EVENTS.items())
     schema = {"type": "string", "description": f"Events: {told}; data is JSON in one line."}
     operation["responses"]["200"] = {

@@ -1,4 +1,6 @@
-"""What Litestar does not know about our wire: scopes, plain parameters, responses of the layer in front."""
+"""Details of the OpenAPI document that Litestar does not generate: scopes, plain parameters, responses of the layer in
+front.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ SECURITY_SCHEMES: dict[str, Any] = {
         "description": "Session cookie of a browser; over https its name begins with `__Host-`.",
     },
 }
-"""With `auth.mode` `none` there is no authentication."""
+"""Ways to authenticate; with `auth.mode = "none"` a request needs none of them."""
 _HEADERS = {
     "401": {"WWW-Authenticate": "How to authenticate."},
     "429": {"Retry-After": "Seconds."},
@@ -42,7 +44,7 @@ def complete(operation: dict[str, Any], declared: dict[str, Any]) -> None:
 
 
 def _plain(parameter: dict[str, Any]) -> None:
-    """A parameter is omitted or has a value: text in a URL is never null."""
+    """Remove null from the types of a parameter: text in a URL is never null."""
     for name in ("deprecated", "allowEmptyValue", "allowReserved"):
         parameter.pop(name, None)
     schema = parameter["schema"]

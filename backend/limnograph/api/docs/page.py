@@ -1,5 +1,5 @@
-"""`/docs`: the reference of the API as one page without scripts, its style, and the OpenAPI document. Loads nothing
-from other hosts. It contains no data, so it is open.
+"""`/docs`: the API reference as one page without scripts, its style sheet, and the OpenAPI document. It loads nothing
+from other hosts, and requires no authentication because it contains no data.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def docs_page(request: Request[Any, Any, Any]) -> Response[bytes]:
 
 @get("/docs/{name:str}", include_in_schema=False, sync_to_thread=True, opt=OPEN)
 def docs_file(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[bytes]:
-    """Its style, and the document that it was generated from."""
+    """The style sheet, and the OpenAPI document that the page is generated from."""
     if name not in {"docs.css", "openapi.json"}:
         raise NotFoundException
     return _answer(request, _file(name))
@@ -41,7 +41,7 @@ def docs_file(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[
 
 @cache
 def _file(name: str) -> _File:
-    """Generated on first use: a quarter of a second that no start should pay."""
+    """A file, generated on first use because that takes a quarter of a second."""
     if name == "docs.css":
         return _made(STYLE.read_bytes(), "text/css")
     if name == "openapi.json":

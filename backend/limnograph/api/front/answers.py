@@ -1,4 +1,4 @@
-"""One response as values: what an application sent, and a finished page with its validators and codings."""
+"""Complete responses: as the application sent them, and as cached pages with validators and content codings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limnograph.api.wire.remembering import remembered
 from limnograph.ports.fast_path import FinishedAnswer, Header
 
 Complete = Callable[[Iterable[Header]], list[Header]]
-"""Adds the headers that every answer carries."""
+"""Adds the headers that every response carries."""
 _CACHING = [(b"cache-control", b"private, no-cache"), (b"vary", b"accept-encoding, authorization, cookie")]
 
 
@@ -26,13 +26,13 @@ class AppResponse:
         self.status, self.headers, self.body = status, headers, body
 
     def has(self, name: bytes) -> bool:
-        """Whether a header is there."""
+        """Whether the response has this header."""
         return any(found.lower() == name for found, _ in self.headers)
 
 
 class CachedResponse(AppResponse):
-    """A 200 that can be sent to many clients: strong validators, codings on first demand, all headers except the
-    request's own. `grows` is called with the bytes that a coding adds.
+    """A 200 response that can be sent to many clients: with strong validators and all headers except those of a single
+    request. A coding is computed on first use; `grows` is then called with its size in bytes.
     """
 
     def __init__(self, media: bytes, body: bytes, complete: Complete) -> None:
@@ -45,21 +45,21 @@ class CachedResponse(AppResponse):
 
     @classmethod
     def of(cls, outcome: AppResponse, complete: Complete) -> CachedResponse:
-        """From the application's response."""
+        """Build it from the application's response."""
         media = next((value for name, value in outcome.headers if name.lower() == b"content-type"), b"")
         return cls(media, outcome.body, complete)
 
     @property
     def size(self) -> int:
-        """Bytes in memory, about."""
+        """Approximate size in memory, bytes."""
         return sum(map(len, self._bodies.values())) + 2_048
 
     def coding(self, accept: bytes) -> Coding:
-        """The coding of the response to this request."""
+        """The coding to use for an `Accept-Encoding` header."""
         return chosen(accept) if len(self.body) >= LEAST else ""
 
     async def bytes_in(self, coding: Coding) -> bytes:
-        """The body in a coding."""
+        """The encoded body."""
         found = self._bodies.get(coding)
         if found is None:
             found = await asyncio.to_thread(encoded, self.body, coding)
@@ -70,7 +70,7 @@ class CachedResponse(AppResponse):
         return found
 
     def head(self, coding: Coding, body: bytes) -> tuple[bytes, list[Header], list[Header]]:
-        """Strong validator, headers of the 200 and of the 304 of one coding."""
+        """For one coding: the strong validator, the headers of the 200, and those of the 304."""
         found = self._heads.get(coding)
         if found is None:
             tag = f'"{self._tag}{"-" if coding else ""}{coding}"'.encode()
@@ -82,7 +82,7 @@ class CachedResponse(AppResponse):
         return found
 
     def given(self, headers: Mapping[bytes, bytes]) -> FinishedAnswer | None:
-        """The response to a request with these headers; None until the coding was first requested (`bytes_in`)."""
+        """The response to a request with these headers; None until `bytes_in` computed its coding."""
         coding = self.coding(headers.get(b"accept-encoding", b""))
         body = self._bodies.get(coding)
         if body is None:
@@ -117,13 +117,13 @@ def _older(document: Any, age: float) -> Any:
 
 @remembered(1_024)
 def matches(asked: bytes, tag: bytes) -> bool:
-    """Whether `If-None-Match` names a validator (RFC 9110 §13.1.2: weakly compared; `*` names any)."""
+    """Whether `If-None-Match` contains the validator (RFC 9110 §13.1.2: weak comparison; `*` matches any)."""
     given = {part.strip() for part in asked.split(b",")}
     return b"*" in given or tag in given or b"W/" + tag in given
 
 
 async def collected(app: ASGIApp, scope: Scope, receive: Receive) -> AppResponse:
-    """The complete response of an application. Raises what it raises."""
+    """The complete response of an application. Exceptions of the application propagate."""
     status, headers, parts = 500, [], []
 
     async def take(message: Message) -> None:

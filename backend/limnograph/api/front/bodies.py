@@ -1,6 +1,6 @@
-"""Bodies of requests: whole, unpacked and bounded in bytes, time and JSON values before a handler receives them. Every
-body of every route passes here, because the front wraps `receive`; it is read when the handler awaits it, so a
-forbidden request is rejected unread.
+"""Request bodies: read completely, decompressed, and limited in bytes, time and JSON values before a handler receives
+them. This covers every route, because the layer in front wraps `receive`. A body is read only when the handler awaits
+it, so a forbidden request is rejected unread.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from limnograph.services.events.bodies import apart, parse
 
 MAX_BODY = 1024 * 1024
 BODY_S = 30.0
-"""A whole body has to arrive within this; a client that sends a byte now and then holds nothing for longer."""
+"""Time limit for receiving a body, so that a client that sends a byte now and then cannot hold a connection."""
 TOO_LARGE = f"the body must have at most {MAX_BODY} bytes"
 _T = TypeVar("_T")
 
 
 def bounded(scope: Scope, receive: Receive) -> Receive:
-    """The body in one message. What comes after it (the end of the connection) may take as long as it likes. Raises
-    TooLarge, TooSlow, Left, InvalidInput.
+    """A `receive` that returns the body in one message. The time limit does not apply to later messages (the
+    disconnect). Raises TooLarge, TooSlow, ClientDisconnected, InvalidInput.
     """
     read = False
 
@@ -46,13 +46,13 @@ def bounded(scope: Scope, receive: Receive) -> Receive:
 
 
 def without_length(scope: Any) -> Any:
-    """The scope for the application: the length that a caller declares is that of a packed body."""
+    """The scope without `content-length`, which is the length of the compressed body."""
     kept = [(name, value) for name, value in scope["headers"] if name != b"content-length"]
     return scope if len(kept) == len(scope["headers"]) else {**scope, "headers": kept}
 
 
 async def parsed(request: Request[Any, Any, Any], kind: type[_T]) -> _T:
-    """The body as a struct; a large one is parsed beside the event loop. Raises InvalidInput naming the field."""
+    """The body as a struct; a large one is parsed in a thread. Raises InvalidInput, which names the field."""
     body = await request.body()
     return await apart(len(body), parse, body, kind)
 
@@ -83,7 +83,7 @@ def _checked(body: bytes, coding: str) -> bytes:
 
 
 def _unpacked(body: bytes, coding: str) -> bytes:
-    """A body that the client compressed (OpenLineage's clients can), with the same limit."""
+    """Decompress a body (OpenLineage's clients may send gzip). The size limit applies to the result."""
     if coding != "gzip":
         raise InvalidInput("content-encoding", f"{coding[:40]!r} is not supported; use gzip or no encoding")
     unpacking = zlib.decompressobj(wbits=31)

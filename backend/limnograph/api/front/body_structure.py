@@ -1,6 +1,6 @@
-"""The size of a body's JSON, counted before it is parsed: one kilobyte of gzip can be 349,000 alerts. Only characters
-outside of strings count. For text that is not JSON the count may be too high, never too low for the part that a parser
-would read before it stops.
+"""Limits on the structure of a JSON body, checked before it is parsed: one kilobyte of gzip can contain 349,000 alerts.
+Only characters outside strings count. For text that is not JSON the count may be too high, but never too low for the
+part that a parser would read before it fails.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from limnograph.api.wire.problems import TooLarge
 from limnograph.domain.errors import InvalidInput
 
 MOST_ITEMS = 10_000
-"""Elements of one array, or fields of one object."""
+"""Maximum number of elements of an array, or fields of an object."""
 MOST_VALUES = 100_000
-"""Values of a whole body, at all depths: a full megabyte of real notifications has at most half of it."""
+"""Maximum number of values in a body, at all depths; a full megabyte of real notifications has at most half as many."""
 DEEPEST = 500
-"""Arrays and objects inside each other. Python's own limit is a thousand, less what the caller's stack takes."""
+"""Maximum nesting depth of arrays and objects. Python's own recursion limit is 1,000, less the caller's stack."""
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-"""Possessive and with an optional end: every quote is examined once, whatever follows it."""
+"""Possessive quantifiers and an optional closing quote: every quote is examined once, whatever follows it."""
 _STRUCTURE = b"[]{},"
 _OTHER = bytes(set(range(256)) - set(_STRUCTURE))
 _OPENING, _CLOSING = frozenset(b"[{"), frozenset(b"]}")
 
 
 def check(body: bytes) -> None:
-    """Raises TooLarge naming the bound that a body is over, InvalidInput when it is no UTF-8 or nested too deeply."""
+    """Raises TooLarge, which names the exceeded limit, or InvalidInput if the body is not UTF-8 or too deep."""
     try:
         body.decode()
     except UnicodeDecodeError as error:
         raise InvalidInput("body", f"is not UTF-8 at byte {error.start}") from error
     opening = body.count(b"[") + body.count(b"{")
     if opening <= DEEPEST and opening + body.count(b",") < MOST_ITEMS:
-        return  # nearly every body: strings included, there is too little of it
+        return  # nearly every body: below the limits even if strings are counted
     structure = _outside_strings(body).translate(None, _OTHER)
     if structure.count(b",") > MOST_VALUES:
         raise _too_many_values()
@@ -39,7 +39,9 @@ def check(body: bytes) -> None:
 
 
 def _outside_strings(body: bytes) -> bytes:
-    """Match by match and not by one call of `sub`, so that other threads get their turn."""
+    """The body without its strings. Joins the gaps between matches, because one call of `sub` would block other
+    threads.
+    """
     found, at = [], 0
     for string in _STRING.finditer(body):
         found.append(body[at : string.start()])
@@ -48,7 +50,7 @@ def _outside_strings(body: bytes) -> bytes:
 
 
 def _count(structure: bytes) -> None:
-    """An item is a comma or what follows an opening bracket; an empty array counts as one item."""
+    """Every comma and every opening bracket counts as an item of its array or object, so an empty one has one item."""
     values, items = 0, [0]
     for sign in structure:
         if sign in _CLOSING:

@@ -11,14 +11,16 @@ from limnograph.api.wire.remembering import remembered
 
 Coding = Literal["", "gzip", "zstd"]
 OFFERED: tuple[Coding, ...] = ("zstd", "gzip")
-"""In our order of preference; `""` is the plain answer."""
+"""In the server's order of preference; `""` is the unencoded body."""
 LEAST = 1_024
-"""Smaller bodies leave plain: they fit one packet either way."""
+"""Smaller bodies are sent unencoded: they fit one packet either way. Bytes."""
 
 
 @remembered(256)
 def chosen(accept: bytes) -> Coding:
-    """The coding for an `Accept-Encoding` header: the client's highest weight, then our order (RFC 9110 §12.5.3)."""
+    """The coding for an `Accept-Encoding` header: the client's highest weight, then the server's order (RFC 9110
+    §12.5.3).
+    """
     weights: dict[str, float] = {}
     for part in accept.decode("latin-1").split(","):
         name, _, parameters = part.partition(";")
@@ -44,7 +46,7 @@ def _weight(parameters: str) -> float:
 
 
 def encoded(body: bytes, coding: Coding) -> bytes:
-    """The same bytes for the same body, always. 90 KB of JSON take a few hundred microseconds: call it in a thread."""
+    """The encoded body, deterministic. 90 KB of JSON take a few hundred microseconds: call it in a thread."""
     if coding == "zstd":
         return zstandard.ZstdCompressor(level=3).compress(body)
     if coding == "gzip":

@@ -18,11 +18,11 @@ from limnograph.domain.errors import LimnographError
 from limnograph.ports.fast_path import FinishedAnswer, Header
 
 SEND_S = 60.0
-"""A caller that takes nothing of a stream for so long is taken to be gone."""
+"""A client that reads nothing from a stream for this long is considered disconnected."""
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _ID_BITS = 2**64 - 1
 _IDS = itertools.count(secrets.randbits(64))
-"""Names for requests, not secrets: counted from anywhere, so that two servers hardly share one."""
+"""Request ids, not secrets: counted from a random start, so that two servers are unlikely to share one."""
 
 
 class SecurityHeaders:
@@ -33,7 +33,7 @@ class SecurityHeaders:
         self._names = {name for name, _ in self._headers}
 
     def complete(self, headers: Iterable[Header]) -> list[Header]:
-        """Headers with ours added and none twice."""
+        """The headers with ours added, without duplicates."""
         kept = [(name, value) for name, value in headers if name.lower() not in self._names]
         return [*kept, *self._headers]
 
@@ -54,7 +54,7 @@ def whole(found: FinishedAnswer, age: float, method: str, name: bytes) -> Finish
 
 
 class Exchange:
-    """One request and its answer."""
+    """One request and its response."""
 
     def __init__(self, scope: Any, send: Send, headers: SecurityHeaders) -> None:
         self._send, self._headers = send, headers
@@ -70,12 +70,12 @@ class Exchange:
 
     @property
     def declared_length(self) -> int | None:
-        """Bytes of the body, as the caller says."""
+        """`Content-Length` of the request, bytes."""
         length = self.given.get(b"content-length", b"")
         return int(length[:20]) if length.isdigit() else None
 
     async def send(self, message: Message) -> None:
-        """Pass a message on: complete the head, leave the body of a HEAD request out."""
+        """Forward a message: complete the headers, and drop the body of a HEAD request."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = self._headers.complete(message.get("headers", ()))
@@ -94,18 +94,18 @@ class Exchange:
             raise CallerGone from error
 
     async def give(self, found: FinishedAnswer, age: float = 0.0) -> None:
-        """Answer with what is finished."""
+        """Send a finished response; `age` in seconds."""
         self.status, headers, body = whole(found, age, self.method, self._name)
         await self._send({"type": "http.response.start", "status": self.status, "headers": headers})
         await self._send({"type": "http.response.body", "body": body, "more_body": False})
 
     async def refuse(self, kind: Any, detail: str) -> None:
-        """Answer with a problem unless an answer has begun."""
+        """Send a problem unless the response has already started."""
         found = problems.problem(kind, detail, request_id=self.request_id)
         await self._problem(problems.encode(found), found.status, [])
 
     async def refuse_for(self, error: LimnographError) -> None:
-        """The same for an expected error."""
+        """Send the problem of an expected error."""
         found, more = problems.of_domain(error, self.request_id)
         await self._problem(problems.encode(found), found.status, more)
 

@@ -20,11 +20,11 @@ from limnograph.services.access.tokens import PREFIX, Tokens
 Headers = Mapping[bytes, bytes]
 PROXY_SECRET = b"x-limnograph-proxy-secret"
 PLAIN_COOKIE = "limnograph"
-"""Of a browser's login; over https its name begins with `__Host-`."""
+"""Name of the session cookie; over https it has the prefix `__Host-`."""
 SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
 _NO_TOKEN = "invalid token"  # noqa: S105  # a sentence
 _HASHING = 2
-"""Tokens that are hashed at once: 16 MB and a core for 40 ms each."""
+"""Maximum number of tokens hashed concurrently: each takes 16 MB and 40 ms of a core."""
 
 
 class TrustedProxy(NamedTuple):
@@ -39,7 +39,7 @@ class TrustedProxy(NamedTuple):
 
     @property
     def headers(self) -> frozenset[bytes]:
-        """Those that only the proxy may set."""
+        """Headers that only the proxy may set."""
         return frozenset((PROXY_SECRET, self.user_header, self.groups_header, self.email_header))
 
 
@@ -55,8 +55,9 @@ class Credentials(NamedTuple):
 
 
 class Authenticator:
-    """`hosts`: host names that a server without authentication accepts, which prevents DNS rebinding; None = any.
-    `public_url`: our address for browsers; cookies are `Secure` when it is https. Immutable after construction.
+    """Authenticates requests and rejects misdirected or cross-site ones. Immutable after construction. `hosts`: host
+    names that a server without authentication accepts, which prevents DNS rebinding; None = any. `public_url`: the
+    server's address for browsers; cookies are `Secure` if it is https.
     """
 
     def __init__(
@@ -103,7 +104,9 @@ class Authenticator:
         return _vouched(found.proxy, scope, headers) if found.proxy else None
 
     async def verify(self, token: str, address: str) -> Identity:
-        """Whose token or JWT this is, slowly. Failures are counted. Raises as `identify`."""
+        """The owner of a token or JWT. Slow: it hashes or verifies a signature. Failed attempts are counted. Raises as
+        `identify`.
+        """
         found = self.credentials
         if found is None:
             raise Unauthenticated('authentication is off (auth.mode = "none")')
@@ -128,7 +131,7 @@ class Authenticator:
         return Identity(claims.email or claims.subject, granted(claims, found.grants), "jwt")
 
     def session_cookie(self, headers: Headers) -> str | None:
-        """The value of our cookie, if it was sent."""
+        """The value of the session cookie, if it was sent."""
         for part in headers.get(b"cookie", b"").split(b";"):
             stripped = part.strip()
             if stripped.startswith(self._cookie):
@@ -147,14 +150,14 @@ class Authenticator:
             foreign = site != b"same-origin"
         elif origin is not None:
             foreign = origin not in {self._origin, b"http://" + host, b"https://" + host}
-        else:  # every browser says one of the two when it changes something
+        else:  # every browser sends one of the two with a request that changes something
             foreign = identity is not None and identity.method == "session"
         return Forbidden("cross-site request") if foreign else None
 
     def _foreign(self, scope: Any, headers: Headers, host: bytes) -> LimnographError | None:
-        """Why the `Host` is not one of ours; one that violates RFC 9110 §7.2 never is."""
+        """Why the `Host` is rejected; one that violates RFC 9110 §7.2 always is."""
         if b"host" not in headers:
-            return None  # HTTP/1.0: probes, never a browser
+            return None  # HTTP/1.0: a probe, never a browser
         if _sent(scope, headers, b"host") > 1:
             return InvalidInput("host", "send exactly one header `Host`")
         name = hostname(host)
@@ -164,7 +167,7 @@ class Authenticator:
 
 
 def _sent(scope: Any, headers: Headers, name: bytes) -> int:
-    """How often a header was sent that is there at least once."""
+    """How often a header that is present was sent."""
     given = scope["headers"]
     return 1 if len(given) == len(headers) else [header for header, _ in given].count(name)
 
@@ -176,7 +179,7 @@ def peer(scope: Any) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name of ours as `hostname` writes it."""
+    """An accepted host name as `hostname` spells it."""
     return hostname(f"[{name}]".encode() if ":" in name else name.encode("idna")) or name.lower()
 
 

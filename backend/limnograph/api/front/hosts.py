@@ -1,4 +1,4 @@
-"""The `Host` of a request, read as RFC 9110 §7.2 and RFC 3986 §3.2 write an authority; what is none has no name."""
+"""Parses the `Host` of a request as an authority (RFC 9110 §7.2, RFC 3986 §3.2)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from limnograph.api.wire.remembering import remembered
 _AUTHORITY = re.compile(
     rb"(?:\[(?P<address>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9._~!$&'()*+,=-]{1,255}))(?::(?P<port>[0-9]{0,5}))?"
 )
-"""No user before it, no zone in an address, no escape: none of these is the name of a server."""
+"""An authority without user information, zone identifiers and percent-encoding, none of which a server's name has."""
 
 
 @remembered(256)
 def hostname(host: bytes) -> str | None:
-    """The name or address in lower case, without a port and without the dot of a full name; None when it is no host."""
+    """The host name or address in lower case, without the port and a trailing dot; None if it is malformed."""
     found = _AUTHORITY.fullmatch(host)
     if found is None or int(found["port"] or 0) > 65_535:
         return None

@@ -1,5 +1,6 @@
-"""The ASGI layer in front of Litestar: canonical paths, authentication, page cache, security headers, the last resort.
-It sees every response, also those of Litestar itself or of a bug, so that none is sent without its headers.
+"""The ASGI layer in front of Litestar: canonical paths, authentication, page cache, security headers, unexpected
+errors. Every response passes through it, including Litestar's own and those after a bug, so that none is sent without
+security headers.
 """
 
 from __future__ import annotations
@@ -52,15 +53,15 @@ class EdgeApp:
             await exchange.refuse("bad-request", str(error))
         except LimnographError as error:
             await exchange.refuse_for(error)
-        except Exception:  # noqa: BLE001  # the last resort: nothing may leave without an answer
+        except Exception:  # noqa: BLE001  # the last resort: every request gets a response
             _log.exception("request %s failed outside of its handler", exchange.request_id)
             await exchange.refuse("internal", "unexpected error; see the server's log")
         if exchange.method not in SAFE and self._gate.audit is not None:
             _audit(self._gate.audit, exchange, scope)
 
     def finished_answer(self, scope: Any) -> FinishedAnswer | None:
-        """The complete response if it is a cached page that needs no waiting; None: call the application. In any
-        thread.
+        """The complete response if a cached page is available without waiting; None: call the application. Callable
+        from any thread.
         """
         given = dict(scope["headers"])
         finished = self._finished(scope, given)
@@ -95,8 +96,8 @@ class EdgeApp:
         await self._app(without_length(scope), bounded(scope, receive), exchange.send)
 
     def _finished(self, scope: Any, given: Headers) -> tuple[FinishedAnswer, float] | None:
-        """A cached page, if it needs no waiting. Checks everything that `_serve` checks: a path with a key was found
-        canonical before, and caller and host are checked again. None: take the slow path.
+        """A cached page that is available without waiting, and its age; None: take the slow path. It makes every check
+        of `_serve`: a path that has a key was found canonical before, and caller and host are checked again.
         """
         key = self._pages.known(scope["raw_path"], scope["query_string"])
         if key is None or scope["method"] not in _PAGE or b"content-length" in given:
@@ -115,7 +116,7 @@ class EdgeApp:
         return finished, age
 
     async def _caller(self, scope: Any, given: Headers, state: dict[str, Any]) -> Identity | None:
-        """Authenticate. The reason of a refusal is kept for the guard: open routes stay open."""
+        """Authenticate the caller. A failure is stored for the guard of the route, because open routes stay open."""
         identity = self._gate.known(scope, given)
         if identity is None:
             try:
@@ -126,7 +127,7 @@ class EdgeApp:
         return identity
 
     async def _sent(self, outcome: AppResponse, given: Headers) -> FinishedAnswer:
-        """What is sent of an answer: a finished page in the coding that the caller takes, or 304."""
+        """What to send for a response: the page in a coding that the client accepts, or 304."""
         if not isinstance(outcome, CachedResponse):
             return outcome.status, self._headers.complete(outcome.headers), outcome.body
         found = outcome.given(given)
@@ -137,7 +138,7 @@ class EdgeApp:
 
 
 def _audit(log: AuditLog, exchange: Exchange, scope: Any) -> None:
-    """Everything that could change something, refused or not."""
+    """Record every request that could change something, rejected ones included."""
     identity: Identity | None = scope.get("state", {}).get("identity")
     log.write(
         AuditEvent(

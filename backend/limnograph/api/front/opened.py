@@ -1,4 +1,4 @@
-"""The gate of an installation: its credentials and accepted host names."""
+"""Builds the gate of an installation from its settings: credentials and accepted host names."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def gate(settings: Settings, host: str) -> Authenticator:
-    """`host`: the address that the server listens on. Raises EnvironmentFault, SettingsError."""
+    """The gate of a server that listens on `host`. Raises EnvironmentFault, SettingsError."""
     public = settings.server.public_url
     found = access(settings)
     hosts = None
     if found is None and not settings.server.insecure:
-        # A page of another site whose name resolves to this machine would be of the same origin as we are.
+        # DNS rebinding: a page of another site whose name resolves to this machine would have our origin.
         hosts = {*LOOPBACK, host.lower(), *([name] if (name := urlsplit(public).hostname) else [])}
     return Authenticator(_credentials(settings, found), hosts=hosts, public_url=public, audit=audit(settings))
 

@@ -1,4 +1,6 @@
-"""Callers of a page: the request without the caller, a caller that never disconnects, and one that did."""
+"""Separates the computation of a page from its caller: a request without headers, a caller that never disconnects, and
+the detection of one that did.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +17,20 @@ class CallerGone(Exception):
 
 
 def without_headers(scope: Any) -> tuple[Scope, dict[str, Any]]:
-    """The same request without any header of the caller, since none is part of the key: path, parameters and scopes
-    alone determine the response.
+    """The request without the caller's headers. They are not part of the cache key: path, parameters and scopes alone
+    determine the response.
     """
     state = {key: scope["state"][key] for key in ("identity", "request_id") if key in scope["state"]}
     return cast("Scope", {**scope, "method": "GET", "headers": _HEADERS, "state": state}), state
 
 
 async def never_disconnects() -> Any:
-    """A request without a body from a caller that never disconnects."""
+    """`receive` of a request without a body whose caller never disconnects."""
     await asyncio.Event().wait()
 
 
 async def wait_for_disconnect(receive: Receive) -> None:
-    """Until the caller is no longer connected."""
+    """Return once the caller has disconnected."""
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":

@@ -6,8 +6,8 @@ import threading
 
 
 class PageCounts:
-    """Counters of the page cache; `told` names them as `/metrics` does. Thread-safe: `hits` is guarded by `_lock`; the
-    other numbers are changed on the event loop only.
+    """Counters of the page cache. Thread-safe: `hits` is guarded by `_lock`; the other numbers are changed on the event
+    loop only.
     """
 
     def __init__(self) -> None:
@@ -15,12 +15,12 @@ class PageCounts:
         self._lock = threading.Lock()
 
     def hit(self) -> None:
-        """A cached page was sent; in any thread."""
+        """Count a cached page that was sent. Callable from any thread."""
         with self._lock:
             self.hits += 1
 
     def told(self) -> dict[str, float]:
-        """By the names of SERVER_METRICS."""
+        """The counters by their names in SERVER_METRICS."""
         return {
             "limnograph_pages_kept": self.kept,
             "limnograph_pages_bytes": self.bytes,

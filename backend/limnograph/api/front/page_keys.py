@@ -1,4 +1,4 @@
-"""Which requests are for cacheable pages, and the key that all spellings of one request share."""
+"""Decides which requests are for cacheable pages, and computes the key that all spellings of a request share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _LONGEST_QUERY = 2_048
 
 
 class PageKey(NamedTuple):
-    """A request: decoded path and ordered parameters. `table`: whose changes invalidate it; None = any."""
+    """Cache key of a page: decoded path and sorted parameters. `table`: the table whose changes invalidate it; None =
+    any.
+    """
 
     path: str
     parameters: Parameters
@@ -27,8 +29,8 @@ class PageKey(NamedTuple):
 
 
 class PageKeys:
-    """Knows the routes that declare `page` (`api/wire/access.py`). Only for finding cached pages: it grants no access.
-    Thread-safe: `known` is one look-up; `_known` is changed on the event loop only.
+    """Computes keys for routes that declare `page` (`api/wire/access.py`). A key grants no access. Thread-safe: `known`
+    is one look-up; `_known` is changed on the event loop only.
     """
 
     def __init__(self, app: Litestar) -> None:
@@ -44,7 +46,7 @@ class PageKeys:
         self._routes.setdefault(len(template), []).append((template, page))
 
     def known(self, raw_path: bytes, query: bytes) -> PageKey | None:
-        """The same as `of` for bytes that were looked up before; None decides nothing."""
+        """The result of an earlier call of `of` for the same bytes; None: call `of`."""
         return self._known.get((raw_path, query))
 
     def of(self, raw_path: bytes, query: bytes, path: str) -> PageKey | None:
@@ -75,9 +77,9 @@ class PageKeys:
 
 
 def parameters(query: bytes) -> Parameters:
-    """Decoded, sorted by name; those of one name keep their order, because the first or last of them may count.
+    """Decoded parameters, sorted by name; repeated ones keep their order, because only the first or last may count.
 
-    Injective: `a` and `a=` are two, and so are bytes that are no UTF-8.
+    Injective: `a` and `a=` differ, and so do different bytes that are not UTF-8.
     """
     found = []
     for part in query.split(b"&"):

@@ -1,6 +1,6 @@
-"""The page cache: pages are kept as bytes until their data changes, and computed once for all concurrent requests. A
-layer in front of Litestar for the routes that declare `page`. It finishes their responses (validators, codings, 304)
-whether it caches them or not, so that responses are the same with a budget of 0.
+"""The page cache: keeps pages as bytes until their data changes, and computes a page once for all concurrent requests.
+It covers the routes that declare `page`. It adds validators, codings and 304 to their responses whether or not it
+caches them, so that responses are the same with a budget of 0.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from limnograph.ports.fast_path import Header
 from limnograph.services.server.versions import LakeVersions
 
 FRESH_S = 2.0
-"""What a page shows besides commits and runs (metrics, ages) is at most this old, and a fifth of it more or less."""
+"""A cached page is fresh for this long, give or take a fifth: the maximum age of data other than commits and runs."""
 REVALIDATE_S = 8.0
-"""For so long after, an old answer is given at once while a new one is made."""
+"""For this long after, the old page is served while a new one is computed (stale-while-revalidate)."""
 STALE_S = 600.0
-"""How long a cached page replaces one that failed."""
+"""Maximum age of a cached page that is served instead of a failed response (stale-if-error)."""
 
 _NEVER = -1
-"""A version that nothing has."""
+"""A version that no table has."""
 
 Scopes = frozenset[AccessScope]
 EntryKey = tuple[Scopes, PageKey]
 
 
 class _KeptPage:
-    """A cached page. `asked`: it was requested since it was last spared (`_fit`)."""
+    """A cached page. `asked`: it was requested since `_fit` last spared it."""
 
     __slots__ = ("answer", "asked", "fresh_s", "made_at", "needs", "version")
 
@@ -49,16 +49,16 @@ class _KeptPage:
 
 
 class _Flight:
-    """One computation, and the number of waiting requests. It is cancelled when there are none."""
+    """A computation, and the number of requests that wait for it. Without any it is cancelled."""
 
     def __init__(self, task: asyncio.Task[AppResponse]) -> None:
         self.task, self.waiting = task, 0
 
 
 class Pages:
-    """`budget`: bytes of cached pages; 0 caches none, and then no request waits for another's computation either.
-    Thread-safe: `known` and `fresh` may be called in any thread, for they are single look-ups; everything else is
-    used on the event loop only.
+    """The cache. `budget`: size in bytes; with 0 nothing is cached, and concurrent requests do not share computations
+    either. `known` and `fresh` are single look-ups and may be called from any thread; everything else runs on the event
+    loop only.
     """
 
     def __init__(
@@ -80,15 +80,15 @@ class Pages:
         self.counts = counts or PageCounts()
 
     def key(self, scope: Any) -> PageKey | None:
-        """The page that a GET requests; None if it is not one of ours."""
+        """The key of the page that a GET requests; None if the page is not cacheable."""
         return self._keys.of(scope["raw_path"], scope["query_string"], scope["path"])
 
     def known(self, raw_path: bytes, query: bytes) -> PageKey | None:
-        """The same for bytes that were requested before; None decides nothing."""
+        """The key for bytes that were requested before; None: call `key`."""
         return self._keys.known(raw_path, query)
 
     def fresh(self, key: PageKey, identity: Identity) -> tuple[CachedResponse, float] | None:
-        """A cached page that needs no maintenance, with its age in seconds. In any thread: it changes nothing."""
+        """A fresh cached page and its age in seconds. Callable from any thread."""
         place = (identity.scopes, key)
         entry = self._entries.get(place)
         if entry is None or not self._holds(entry, key, identity):
@@ -105,7 +105,7 @@ class Pages:
     async def answer(
         self, key: PageKey, identity: Identity, scope: Scope, receive: Receive
     ) -> tuple[AppResponse, float]:
-        """The response to a request and its age; raises what the application raises, and CallerGone."""
+        """The response to a request and its age in seconds. Raises CallerGone, and what the application raises."""
         place = (identity.scopes, key)
         if found := self.fresh(key, identity):
             self.counts.hit()
@@ -157,14 +157,14 @@ class Pages:
         if self._flights.get((place, version)) is flight:
             del self._flights[place, version]
         if not flight.task.cancelled():
-            flight.task.exception()  # whoever waits has it; when nobody does, it is nobody's
+            flight.task.exception()  # retrieved, so that asyncio logs no warning if no request waits for it
 
     def _refresh(self, place: EntryKey, scope: Scope) -> None:
         version = self._versions.of(place[1].table)
         if (place, version) in self._flights:
             return
         flight = self._flight(place, version, scope)
-        flight.waiting += 1  # ours: people who look in and leave do not end it
+        flight.waiting += 1  # the cache's own: callers that disconnect do not cancel it
         self._refreshing.add(flight.task)
         flight.task.add_done_callback(self._refreshing.discard)
 
@@ -183,7 +183,7 @@ class Pages:
         return answer
 
     def _outdate(self, place: EntryKey) -> None:
-        """The cached page shows data of a source that now fails: use it only when nothing else is available."""
+        """A source of the cached page now fails: serve the page only instead of a failed response."""
         old = self._entries.get(place)
         if old is not None:
             old.version = _NEVER
@@ -210,7 +210,9 @@ class Pages:
         self._fit()
 
     def _fit(self) -> None:
-        """Evict the oldest pages to stay within the budget; one that was requested stays for another round."""
+        """Evict the oldest pages to stay within the budget; a page that was requested since the last round is spared
+        once.
+        """
         while self.counts.bytes > self._budget and self._entries:
             place, entry = next(iter(self._entries.items()))
             if entry.asked:

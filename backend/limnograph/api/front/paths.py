@@ -1,4 +1,4 @@
-"""Paths are accepted in one spelling only: whatever proxies, caches and routers could read differently is rejected."""
+"""Accepts paths in their canonical spelling only: proxies, caches and routers could interpret any other differently."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _NEVER_ESCAPED = {ord("."): "a dot", ord("/"): "a slash", ord("\\"): "a backslas
 
 @remembered(4_096)
 def refusal(raw: bytes) -> str | None:
-    """Why a raw path (before decoding) is not canonical; None when it is.
+    """Why a raw path (before decoding) is not canonical; None if it is.
 
-    Namespaces carry `/` as `~s`, so an escaped slash is never ours; the unit separator separates the levels of
-    Iceberg's REST paths and is accepted only there.
+    Namespaces escape `/` as `~s`, so none of our paths contains `%2F`. The unit separator `%1F` separates namespace
+    levels in Iceberg's REST paths and is accepted only there.
     """
     if len(raw) > _LONGEST:
         return f"the path must have at most {_LONGEST} bytes"

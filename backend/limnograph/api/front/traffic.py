@@ -1,7 +1,7 @@
-"""How many requests of which route took how long: a layer around the application, and its histogram for `/metrics`.
+"""Measures requests: a layer around the application, and its histogram by route for `/metrics`.
 
-Outermost, so that cached pages and rejected requests count too. Routes are labelled by their patterns: a table's name
-is not a label.
+The layer is the outermost, so that cached pages and rejected requests count. The label of a route is its pattern, never
+a table's name.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"
 
 
 class Traffic:
-    """Counts in any thread; a collector of prometheus_client. Costs about two microseconds a request. Thread-safe:
-    guarded by `_lock`; what is collected is a copy.
+    """A collector for prometheus_client; costs about 2 µs per request. Thread-safe: guarded by `_lock`; `collect`
+    returns a copy.
     """
 
     def __init__(self) -> None:
@@ -39,11 +39,11 @@ class Traffic:
         self._lock = threading.Lock()
 
     def around(self, app: ASGIApp) -> TrafficMeter:
-        """The application, measured until the last byte is sent or the client disconnects."""
+        """The application with its requests measured until the last byte is sent or the client disconnects."""
         return TrafficMeter(app, self.add)
 
     def add(self, method: str, path: str, status: int, seconds: float) -> None:
-        """One request. `status` 499: no response was started."""
+        """Count one request. `status` 499: no response was started."""
         key = (route_of(path), method if method in _METHODS else "other", status)
         with self._lock:
             known = self._seen.get(key)
@@ -53,7 +53,7 @@ class Traffic:
             known[-1] += seconds
 
     def collect(self) -> Iterator[HistogramMetricFamily]:
-        """The histogram as it is now."""
+        """The current histogram."""
         family = HistogramMetricFamily(
             REQUESTS, "Seconds until the last byte of the response.", labels=["route", "method", "status"]
         )
@@ -104,7 +104,7 @@ class TrafficMeter:
 
 @remembered(4_096)
 def route_of(path: str) -> str:
-    """The pattern of a path, from a closed set."""
+    """The route pattern of a path, from a closed set."""
     parts = path.strip("/").split("/")
     if tuple(parts[:2]) == _API and len(parts) > 2 and parts[2] in _KNOWN:
         if parts[2] != "tables" or len(parts) == 3:

@@ -1,7 +1,7 @@
-"""`/metrics`: the process's own numbers and the gauges of every table, rendered once per change of the lake.
+"""`/metrics`: the server's own numbers and the gauges of every table, rendered once per change of the lake.
 
-A table's lines are rendered again only when its numbers changed; the page is those lines, family by family, as bytes:
-fifty thousand cost one list comprehension per family.
+A table's lines are rendered again only if its numbers changed, and the page joins all lines by family: 50,000 lines
+cost one list comprehension per family.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services.fleet.gauges import TableNumbers
 
 MAX_SERIES = 250_000
-"""Series of tables on one page; 20 a table."""
+"""Maximum number of table series; a table has 20."""
 _SPECIAL = re.compile(r'[\\"\n]')
 _LABELS = "{" + ",".join(f'{label}="%s"' for label in LABELS) + "} "
 _FAMILIES = {"gauge": GaugeMetricFamily, "counter": CounterMetricFamily}
@@ -43,9 +43,8 @@ _HEADS = [
 
 
 class Exposition:
-    """Callable that renders everything. `numbers` returns the tables' numbers with a version that changes with them;
-    `own` the server's numbers by the names of SERVER_METRICS. Thread-safe: guarded by `_lock`, which is held while a
-    page is rendered.
+    """Renders `/metrics`. `numbers` returns the tables' numbers and a version that changes with them; `own` returns the
+    server's numbers by their names in SERVER_METRICS. Thread-safe: guarded by `_lock`, which is held while rendering.
     """
 
     def __init__(
@@ -92,7 +91,7 @@ class Exposition:
 
 
 class ServerNumbers(Collector):
-    """Numbers of SERVER_METRICS: an unknown one is NaN, one without a source is absent."""
+    """The numbers of SERVER_METRICS: unknown ones are NaN, those without a source are absent."""
 
     def __init__(self) -> None:
         self.numbers: Mapping[str, float | None] = {}
@@ -107,8 +106,8 @@ class ServerNumbers(Collector):
 
 
 class TableExposition:
-    """Families of docs/metrics.md in the text format; a number that is not known has no sample. `left_out`: series
-    beyond the budget, of the tables that rank last.
+    """Renders the tables' families in the text format; an unknown number has no sample. `left_out`: number of series
+    over the limit, which are those of the tables that rank last.
     """
 
     def __init__(self, max_series: int = MAX_SERIES) -> None:
@@ -119,8 +118,8 @@ class TableExposition:
         self.left_out = 0
 
     def render(self, numbers: list[TableNumbers]) -> bytes:
-        """The page. O(tables), and one formatting per line of a changed table; all lines are rendered again when tables
-        were added or removed, 0.4 µs per line.
+        """The page. O(tables), plus formatting the lines of changed tables; all lines are formatted again after tables
+        were added or removed, at 0.4 µs per line.
         """
         self.left_out = sum(len(n.gauges) + len(n.counters) for n in numbers[self._tables :])
         shown = numbers[: self._tables]
@@ -146,7 +145,7 @@ class TableExposition:
 
 
 def _families(labels: list[str], tables: list[TableNumbers]) -> list[list[str]]:
-    """Lines by family, one for each table; nothing where a number is not known."""
+    """Lines by family, one per table; unknown numbers have an empty line."""
     gauges, counters = [one.gauges for one in tables], [one.counters for one in tables]
     made = [_lines(metric.name, labels, gauges) for metric in _GAUGES]
     return [*made, *(_lines(metric.name, labels, counters) for metric in TABLE_COUNTERS)]

@@ -1,4 +1,4 @@
-"""Families of `/metrics` with labels: reported commits of tables, catalogs, the server's address."""
+"""Labelled families of `/metrics`: reported commits per table, catalogs, the server's address."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from limnograph.services.events.reported_commits import CommitAttempts
 
 
 class ServedMetrics:
-    """`reported` and `catalogs` are called at each scrape; `url` is what links in alerts begin with. `catalogs` returns
-    when each last answered (epoch microseconds; None: never), and whether it did in the newest round.
+    """`reported` and `catalogs` are called at each scrape; `url` is the base of links in alerts. `catalogs` returns
+    when each catalog last responded (epoch microseconds; None: never), and whether it responded in the latest round.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Queries to the sources and their breakers, for `/metrics`: a collector that reads them at each scrape."""
+"""Metrics of queries to the sources and of their circuit breakers: a collector that reads them at each scrape."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from limnograph.services.sources.query_counts import CountedSource
 
 
 class SourceMetrics:
-    """`sources`: those that are there now."""
+    """`sources` returns the current sources."""
 
     def __init__(self, sources: Callable[[], Iterable[CountedSource]]) -> None:
         self._sources = sources

@@ -21,7 +21,7 @@ from limnograph.services.server.backend import Backend
 from limnograph.services.timeline.annotations import annotation
 
 ANY = {"", "*", ".*", "$__all"}
-"""What a variable of a dashboard says for "all"."""
+"""Values of a Grafana variable that mean "all"."""
 _SAID = "of the table, as in its metrics' labels; empty, `*` or `.*`: any"
 OfCatalog = Annotated[str, QueryParameter(name="catalog", description=f"Catalog {_SAID}.")]
 OfNamespace = Annotated[str, QueryParameter(name="table_namespace", description=f"Namespace {_SAID}.")]

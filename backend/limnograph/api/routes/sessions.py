@@ -222,7 +222,7 @@ def _made(gate: Authenticator, key: str, value: str, seconds: int, path: str = "
 
 
 def _redirect(to: str) -> Response[bytes]:
-    """Redirect to an address, which may contain characters that a header cannot carry."""
+    """Redirect to an address, escaping characters that a header cannot contain."""
     headers = {"location": quote(to, safe=_PLAIN_IN_URLS), "cache-control": "no-store"}
     return Response(b"", status_code=303, headers=headers, media_type="text/plain")
 

@@ -18,9 +18,9 @@ from limnograph.domain.access import Identity
 from limnograph.services.server.live import Live, LiveEvent, Reader
 
 HEARTBEAT_S = 15.0
-"""Also how long a stream outlives the token or session that opened it, at most."""
+"""Interval of heartbeats; each checks the token or session, so a stream outlives it by at most this long."""
 LONGEST_S = 3_600.0
-"""Then the browser comes back with its last id: nothing that a connection holds is held for ever."""
+"""Maximum duration of a connection, which then holds its resources no longer. Browsers reconnect with their last id."""
 MEDIA_TYPE = "text/event-stream"
 LastId = Annotated[str | None, HeaderParameter(name="Last-Event-ID", description="Id of the last event received.")]
 
@@ -74,7 +74,7 @@ async def _still_allowed(gate: Authenticator, scope: Any, given: Headers) -> boo
 
 
 def _text(event: LiveEvent) -> bytes:
-    """JSON of msgspec has no line breaks, so one line of data is the whole of it."""
+    """An event as text. msgspec's JSON contains no line breaks, so one `data` line is enough."""
     return b"id: %b\nevent: %b\ndata: %b\n\n" % (event.id.encode(), event.kind.encode(), event.data)
 
 

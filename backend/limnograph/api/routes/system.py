@@ -115,7 +115,7 @@ def _fact(run: RunIn, backend: Backend) -> RunFact:
 
 
 def _touched(table: RunTableIn, backend: Backend) -> RunTable:
-    """Names are plain; an unknown table is accepted as named."""
+    """Resolve a plain name; an unknown table is accepted under that name."""
     given = TableName(table.catalog, table.table_namespace, table.table)
     name = backend.resolved(given)
     if name == given:

@@ -1,1 +1,1 @@
-"""The wire of the HTTP layer: parameters, problems, access rules."""
+"""Wire format of the HTTP layer: parameters, problems, access rules."""

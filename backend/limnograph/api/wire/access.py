@@ -1,4 +1,4 @@
-"""Every handler declares who may call it, in an `opt`. A missing declaration is a start-up error, never open."""
+"""Access rules of routes. Every handler declares its scope in `opt`; a missing declaration is a start-up error."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from limnograph.domain.access import AccessScope, Identity
 from limnograph.domain.errors import Forbidden, Unauthenticated
 
 OPEN: dict[str, Any] = {"scope": "open"}
-"""Anybody: health, the login, files of the dashboard (which hold no data)."""
+"""No authentication: health, the login, files of the dashboard (which contain no data)."""
 READ: dict[str, Any] = {"scope": "read"}
 WEBHOOK: dict[str, Any] = {"scope": "webhook"}
 ANNOTATE: dict[str, Any] = {"scope": "annotate"}
 """Users' statements about the lake, visible to everyone: labels of suspects."""
 METRICS: dict[str, Any] = {"scope": "metrics"}
-"""`read`, unless `auth.open_metrics` opens it."""
+"""Requires `read`, unless `auth.open_metrics` is set."""
 TABLE_PAGE: dict[str, Any] = {**READ, "page": "table"}
-"""A page that `api/front/pages.py` may keep until the table of its path changes."""
+"""A page that `api/front/pages.py` may cache until the table of its path changes."""
 LAKE_PAGE: dict[str, Any] = {**READ, "page": "lake"}
-"""A page that may be kept until any table changes."""
+"""A page that may be cached until any table changes."""
 
 FAILED = "failed"
-"""Key of a request's state: the response lacks data of a failed source, so it is not shared."""
+"""Key in a request's state: a source failed and the response lacks its data, so it is not cached."""
 
 _KNOWN = {"open", "read", "webhook", "annotate", "maintain", "metrics"}
 
 
 async def authorised(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Guard of the whole application, run after routing; a plain function would cost a thread. Raises Unauthenticated,
-    Forbidden, TooManyRequests.
+    """Guard of all routes: checks the caller's scopes. A coroutine, because Litestar runs plain functions in a thread.
+    Raises Unauthenticated, Forbidden, TooManyRequests.
     """
     needs = handler.opt.get("scope")
     if needs == "open":
@@ -53,8 +53,8 @@ async def authorised(connection: ASGIConnection[Any, Any, Any, Any], handler: Ba
 
 
 async def one_spelling(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Guard of the whole application: Litestar drops a slash at the end, the keys of kept pages and rules of a proxy do
-    not. Only pages of the dashboard, which hold no data, are served with one.
+    """Guard of all routes: rejects a trailing slash, which Litestar ignores but cache keys and proxy rules do not. Only
+    the dashboard's pages, which contain no data, accept one.
     """
     raw = connection.scope["raw_path"]
     if raw.endswith(b"/") and raw != b"/" and not handler.opt.get("any_slash"):
@@ -62,7 +62,7 @@ async def one_spelling(connection: ASGIConnection[Any, Any, Any, Any], handler: 
 
 
 def check_declared(app: Litestar) -> None:
-    """Raises LookupError when a handler declares no scope."""
+    """Raises LookupError if a handler declares no scope."""
     for route in app.routes:
         for handler in getattr(route, "route_handlers", ()):
             if _automatic(route, handler):
@@ -72,5 +72,7 @@ def check_declared(app: Litestar) -> None:
 
 
 def _automatic(route: Any, handler: BaseRouteHandler) -> bool:
-    """Litestar answers OPTIONS itself if no handler does; the guard rejects it like any route without a scope."""
+    """Whether Litestar generated the handler, as it does for OPTIONS; the guard rejects requests to it, since it has no
+    scope.
+    """
     return isinstance(route, HTTPRoute) and getattr(handler, "http_methods", set()) == {"OPTIONS"}

@@ -1,6 +1,4 @@
-"""Parameters of a page that begins at a cursor: omitted ones come from the cursor. A parameter that contradicts the
-cursor is rejected.
-"""
+"""Parameters of a request with a cursor: omitted ones are taken from the cursor, contradicting ones are rejected."""
 
 from __future__ import annotations
 
@@ -21,8 +19,8 @@ def resolved(
     asked: dict[str, Any],
     table: TableName | None = None,
 ) -> dict[str, Any]:
-    """Values by the names of the wire. `asked`: as passed to the handler, defaults included. Raises InvalidInput
-    naming `cursor`, or the parameter that contradicts it.
+    """Parameter values by wire name. `asked`: values passed to the handler, defaults included. Raises InvalidInput,
+    which names `cursor` or the parameter that contradicts it.
     """
     if cursor is None:
         return asked
@@ -42,7 +40,7 @@ def resolved(
 
 
 def _same(value: Any, held: Any) -> bool:
-    """Whether a parameter agrees with the cursor: an empty filter is no filter, and search text is case-insensitive."""
+    """Whether a parameter agrees with the cursor: an empty filter equals none, and search text is case-insensitive."""
     if isinstance(value, str) and isinstance(held, str | None):
         return value.casefold() == (held or "").casefold()
     return bool(value == held)

@@ -1,4 +1,4 @@
-"""Parameters of the routes: their names on the wire and their documentation. They are parsed in `values.py`."""
+"""Parameters of the routes: their wire names and documentation. `values.py` parses them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_CONDITIONS_CHARS = 2_000
 
 
 def _within(least: float, most: float) -> dict[str, Any]:
-    """Bounds for the document. The check, with our own message, is where the value is parsed."""
+    """Bounds for the OpenAPI document only. `values.py` checks them, with its own messages."""
     return {"minimum": least, "maximum": most}
 
 

@@ -1,4 +1,6 @@
-"""Errors on the wire: RFC 9457 problem details with a closed set of types. The only place that knows status codes."""
+"""Errors on the wire: RFC 9457 problem details with a closed set of types. The only file that maps them to status
+codes.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ _BY_STATUS: dict[int, ProblemType] = {
 LOGGED_S = 10.0
 _MOST_LOGGED = 1_000
 _logged: dict[str, float] = {}
-"""When a sentence was last logged. Two threads that log it twice do no harm."""
+"""When each message was last logged. A race may log a message twice, which does no harm."""
 _log = logging.getLogger("limnograph.api")
 
 
@@ -101,12 +103,12 @@ def of_domain(error: LimnographError, request_id: str | None) -> tuple[Problem, 
 
 
 _OF_CALLERS = (NotFound, Unauthenticated, Forbidden, TooManyRequests)
-"""Errors whose sentence is about what the caller sent or is."""
+"""Errors whose message is about the caller or its request."""
 
 
 def _sayable(error: LimnographError, request_id: str | None) -> str:
-    """The sentence for the caller. If it names a path or an address of this installation, only the log has it complete:
-    one line per sentence in LOGGED_S.
+    """The error message for the caller, without paths and addresses of this installation. If any were removed, the log
+    gets the complete message, at most once per LOGGED_S.
     """
     told = str(error)
     if isinstance(error, _OF_CALLERS) or (said := placeless(told)) == told:
@@ -121,7 +123,7 @@ def _sayable(error: LimnographError, request_id: str | None) -> str:
 
 
 def from_domain(request: Request[Any, Any, Any], error: LimnographError) -> Response[bytes]:
-    """An expected error."""
+    """The response to an expected error."""
     found, headers = of_domain(error, _request_id(request))
     answer = _send(found)
     answer.headers.update(headers)
@@ -134,7 +136,7 @@ def now_text() -> str:
 
 
 def from_framework(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
-    """An error raised by Litestar: routing, parsing, validation."""
+    """The response to an error raised by Litestar: routing, parsing, validation."""
     if error.status_code >= 500:
         return from_unknown(request, error)
     kind = _BY_STATUS.get(error.status_code, "bad-request")
@@ -152,7 +154,7 @@ def from_framework(request: Request[Any, Any, Any], error: HTTPException) -> Res
 
 
 def _first(error: ValidationException) -> tuple[str | None, str]:
-    """Name and message of the first parameter or body field that Litestar rejects."""
+    """Name and message of the first parameter or body field that Litestar rejected."""
     items = error.extra if isinstance(error.extra, list) else []
     for item in items:
         if isinstance(item, dict):
@@ -162,7 +164,9 @@ def _first(error: ValidationException) -> tuple[str | None, str]:
 
 
 def _field(key: str, message: str) -> str:
-    """A field of the body is named in msgspec's sentence, or by its path; parameters by their key."""
+    """The rejected field or parameter: msgspec's message names a body field, or its path does; a parameter is named by
+    its key.
+    """
     if named := re.search(r"field `(.+?)`", message):
         return named[1]
     path = re.search(r"at `\$\.?(.*?)`", message)
@@ -179,11 +183,11 @@ _ON_THE_WIRE = {
     "direction": "dir",
     "compare": "cmp",
 }
-"""Names of parameters in the handlers -> names in the URL, where they differ."""
+"""Parameter name in a handler -> name in the URL, where they differ."""
 
 
 def from_unknown(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
-    """A bug: the log gets the trace, the caller gets an id to quote."""
+    """The response to a bug: the stack trace is logged, the caller gets the request id."""
     request_id = _request_id(request)
     _log.error("request %s failed", request_id, exc_info=error)
     return _send(problem("internal", "unexpected error; see the server's log", request_id=request_id))
@@ -197,25 +201,25 @@ class ClientDisconnected(Exception):
 
 
 def from_left(request: Request[Any, Any, Any], error: ClientDisconnected) -> Response[bytes]:
-    """The client's fault, and not logged: most such clients have disconnected."""
+    """The response to a client that disconnected, not logged: it rarely reaches the client."""
     return _send(problem("bad-request", str(error), field="body", request_id=_request_id(request)))
 
 
 class TooSlow(Exception):
-    """A body was not received in time; raised by `api/front/bodies.py` while a handler reads."""
+    """A body was not received in time; raised by `api/front/bodies.py` while a handler reads it."""
 
 
 def from_too_slow(request: Request[Any, Any, Any], error: TooSlow) -> Response[bytes]:
-    """Assumed to be the client's fault."""
+    """The response to a body that was not received in time."""
     return _send(problem("bad-request", str(error), field="body", request_id=_request_id(request)))
 
 
 class TooLarge(Exception):
-    """A body is over one of the bounds of `api/front/bodies.py`, which raises it while a handler reads."""
+    """A body exceeds a limit; raised by `api/front/bodies.py` while a handler reads it."""
 
 
 def from_too_large(request: Request[Any, Any, Any], error: TooLarge) -> Response[bytes]:
-    """The same response as for a declared length."""
+    """The response to a body that is too large, the same as for a declared length."""
     return _send(problem("too-large", str(error), request_id=_request_id(request)))
 
 

@@ -1,4 +1,4 @@
-"""Memoised results for short inputs of clients: a client cannot fill the memory with unique inputs."""
+"""Memoisation for inputs of clients, bounded so that a client cannot fill the memory with unique inputs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache, wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 LONGEST = 1_024
-"""Paths and headers of browsers and programs are shorter; what is longer is worked out each time."""
+"""Paths and headers of usual clients are shorter. Results for longer texts are not kept."""
 _Text = TypeVar("_Text", str, bytes)
 _Rest = ParamSpec("_Rest")
 _Found = TypeVar("_Found")
@@ -15,7 +15,7 @@ _Asked = Callable[Concatenate[_Text, _Rest], _Found]
 
 
 def remembered(entries: int) -> Callable[[_Asked[_Text, _Rest, _Found]], _Asked[_Text, _Rest, _Found]]:
-    """The latest results of a function of a text (and short arguments of ours)."""
+    """Decorator that keeps the latest `entries` results of a function of a text (and short arguments of our own)."""
 
     def around(function: _Asked[_Text, _Rest, _Found]) -> _Asked[_Text, _Rest, _Found]:
         kept = lru_cache(maxsize=entries)(function)

@@ -43,18 +43,18 @@ def _query_names(function: Callable[..., Any]) -> frozenset[str]:
 
 
 def table_name(catalog: str, namespace: str, table: str) -> TableName:
-    """From path segments; `~s` and `~b` are slashes, all else is the escaped text that facts carry."""
+    """The table name in path segments: `~s` and `~b` are slash and backslash; other escapes stay, as in facts."""
     own = from_path_segment(table).replace(".", "~d")
     return TableName(unescape_level(catalog), from_path_segment(namespace), own)
 
 
 def known_name(backend: Backend, catalog: str, namespace: str, table: str) -> TableName:
-    """The same; a namespace spelled as in responses resolves to the known one."""
+    """The same, but a namespace written without escapes, as in responses, resolves to the known one."""
     return backend.resolved(table_name(catalog, namespace, table))
 
 
 def lane_names(text: str | None) -> tuple[str, ...]:
-    """In display order, without duplicates. Raises InvalidInput."""
+    """Lane ids in display order, without duplicates. Raises InvalidInput."""
     if not text:
         return DEFAULT_LANES
     asked = {part.strip() for part in text.split(",") if part.strip()}
@@ -66,14 +66,14 @@ def lane_names(text: str | None) -> tuple[str, ...]:
 
 
 def page_size(limit: int) -> int:
-    """Raises InvalidInput."""
+    """Check the size of a page. Raises InvalidInput."""
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput("limit", f"must be between 1 and {MAX_LIMIT}")
     return limit
 
 
 def growth(grew: float | None, within: int | None) -> tuple[float | None, int]:
-    """Share and seconds. Raises InvalidInput."""
+    """The growth filter: share and seconds. Raises InvalidInput."""
     if grew is None and within is not None:
         raise InvalidInput("within", "requires `grew`; send both")
     if grew is not None and not 0 <= grew <= MAX_GREW:
@@ -96,21 +96,21 @@ def span(start: Millis | None, end: Millis | None, now_ms: Millis, width_ms: int
 
 
 def instant(at: Millis | None, default: Millis) -> Millis:
-    """Epoch ms. Raises InvalidInput."""
+    """An instant, or `default` if it is None; epoch ms. Raises InvalidInput."""
     if at is not None and not 0 <= at <= LATEST_MS:
         raise InvalidInput("at", "must be epoch milliseconds between 1970 and 3000")
     return default if at is None else at
 
 
 def compared(seconds: int | None) -> int | None:
-    """Raises InvalidInput."""
+    """Check the distance of a comparison, seconds. Raises InvalidInput."""
     if seconds is not None and not 1 <= seconds <= MAX_COMPARE_S:
         raise InvalidInput("cmp", f"must be between 1 and {MAX_COMPARE_S} seconds")
     return seconds
 
 
 def conditions(text: str | None) -> tuple[tuple[str, str], ...]:
-    """`day=2026-11-20/region=eu` as pairs. Raises InvalidInput."""
+    """Parse `day=2026-11-20/region=eu` into pairs. Raises InvalidInput."""
     if text is None:
         return ()
     if len(text) > MAX_CONDITIONS_CHARS or not re.fullmatch(f"{CONDITION}(/{CONDITION})*", text, re.DOTALL):
@@ -119,14 +119,14 @@ def conditions(text: str | None) -> tuple[tuple[str, str], ...]:
 
 
 def partitions(limit: int) -> int:
-    """Raises InvalidInput."""
+    """Check the number of partitions. Raises InvalidInput."""
     if not 1 <= limit <= MAX_PARTITIONS:
         raise InvalidInput("limit", f"must be between 1 and {MAX_PARTITIONS}")
     return limit
 
 
 def snapshot_id(text: str) -> int:
-    """Raises InvalidInput unless it is a decimal id of at most 64 bits."""
+    """Parse a snapshot id. Raises InvalidInput unless it is a decimal number of at most 64 bits."""
     if not re.fullmatch(r"-?\d{1,19}", text) or not -(2**63) <= int(text) < 2**63:
         raise InvalidInput("snapshot_id", "must be a decimal snapshot id")
     return int(text)

@@ -1,1 +1,1 @@
-"""`limnograph demo --check`."""
+"""The end-to-end check of `limnograph demo --check`."""

@@ -1,6 +1,6 @@
-"""`limnograph demo --check`: drives the whole chain without a browser and compares; prints a JSON summary.
+"""`limnograph demo --check`: runs the whole chain without a browser, compares its results, and prints a JSON summary.
 
-What the meta table holds is compared before any pipeline may repair it, then everything runs and is compared.
+The stored meta table is compared first, before a pipeline could repair it; then the chain is started and compared.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from limnograph.settings import load
 
 
 def check(root: Path, *, port: int | None, fresh: bool) -> int:
-    """Exit code: 0 when every comparison holds, else 1 with the failed ones named on stderr."""
+    """Run the check. Returns the exit code: 0 if every comparison holds, otherwise 1 with the failed ones on stderr."""
     progress, folder = Progress(), Folder(root)
     supervisor.stop_on_signals()
     findings: list[ComparisonResult] = []
@@ -52,13 +52,13 @@ def check(root: Path, *, port: int | None, fresh: bool) -> int:
 
 
 def stored(folder: Folder) -> Sequence[Comparison]:
-    """Comparisons that need nothing running."""
+    """Comparisons that need no running process."""
     place = folder.place
     return [lambda: comparisons.same_snapshots(StoredMeta(place), CatalogLake(place))]
 
 
 def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: ExitStack) -> Sequence[Comparison]:
-    """All comparisons, over a running demo."""
+    """All comparisons, with a running demo."""
     meta, now = StoredMeta(folder.place), int(time.time() * 1000)
     timelines = HttpTimelines(addresses["server"])
     return [
@@ -72,7 +72,7 @@ def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: E
 
 
 def compare(which: Iterable[Comparison], progress: Progress) -> list[ComparisonResult]:
-    """Run comparisons in order. One that cannot be made counts as failed."""
+    """Run comparisons in order. One that raises an error counts as failed."""
     findings: list[ComparisonResult] = []
     for comparison in which:
         try:
@@ -86,7 +86,7 @@ def compare(which: Iterable[Comparison], progress: Progress) -> list[ComparisonR
 
 
 def report(findings: Sequence[ComparisonResult], progress: Progress) -> int:
-    """The summary as the last line of stdout; failed comparisons by name on stderr."""
+    """Print the summary as the last line of stdout, and failed comparisons on stderr. Returns the exit code."""
     failed = [one for one in findings if not one.ok]
     for one in failed:
         sys.stderr.write(f"limnograph: check failed: {one.name}: {one.detail}\n")
@@ -105,7 +105,7 @@ def report(findings: Sequence[ComparisonResult], progress: Progress) -> int:
 def _chain(
     folder: Folder, progress: Progress, findings: list[ComparisonResult], *, port: int | None, fresh: bool
 ) -> Iterator[tuple[dict[str, Any], Story]]:
-    """Addresses of a running demo: the one that runs in this folder, else one that is started and stopped here."""
+    """Addresses of the demo that is running in the folder, or of one that is started here and stopped at the end."""
     with ExitStack() as stack:
         if not _hold(folder, stack, must=fresh):
             yield _running(folder), read_story(folder.story)
@@ -123,7 +123,7 @@ def _chain(
 
 
 def _hold(folder: Folder, stack: ExitStack, *, must: bool) -> bool:
-    """Whether the folder is ours now; False when a demo runs in it (Conflict when it `must` be ours)."""
+    """Lock the folder. Returns False if a running demo holds the lock; raises Conflict instead if `must` is set."""
     try:
         stack.enter_context(folder.held())
     except Conflict:
@@ -134,7 +134,7 @@ def _hold(folder: Folder, stack: ExitStack, *, must: bool) -> bool:
 
 
 class _Unequal(LimnographError):
-    """The stored state already fails: starting a pipeline would only repair the evidence."""
+    """The stored state differs. The chain is not started, because a pipeline would repair the evidence."""
 
 
 def _running(folder: Folder, seconds: float = 5.0) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What `--check` compares: named comparisons over ports. Pure but for the ports; knows neither Spark nor HTTP."""
+"""The named comparisons of `--check`, over ports. Pure except for the ports; imports neither Spark nor HTTP."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from limnograph.domain.answers.explanations import Explanation
 
 RATIO_LOW, RATIO_HIGH = 2.5, 3.5
 NONE_SURE = 0.5
-"""So sure must Explain be at least that no commit did it."""
+"""Minimum probability that Explain must assign to "no commit" in the lake without the burst."""
 
 
 class SnapshotTotals(NamedTuple):
-    """Live data files, delete files and records of a snapshot; None is not known."""
+    """Live data files, delete files and records of a snapshot; None = unknown."""
 
     data_files: int | None
     delete_files: int | None
@@ -24,7 +24,7 @@ class SnapshotTotals(NamedTuple):
 
 
 class MetaRow(NamedTuple):
-    """What the comparisons need of a row of the meta table `snapshots`. `table`: `catalog.namespace.table`."""
+    """Columns of the meta table `snapshots` that the comparisons need. `table`: `catalog.namespace.table`."""
 
     table: str
     table_uuid: str
@@ -52,7 +52,7 @@ class MetaTableReader(Protocol):
 
 
 class ObservedTables(Protocol):
-    """The observed lake as PyIceberg reports it."""
+    """The observed lake, as PyIceberg reads it."""
 
     def tables(self) -> Sequence[str]:
         """All observed tables, `catalog.namespace.table`."""
@@ -64,10 +64,10 @@ class ObservedTables(Protocol):
 
 
 class Engine(Protocol):
-    """Spark, queried for its own metadata tables."""
+    """Spark, whose metadata tables are queried."""
 
     def totals(self, table: str, snapshot_id: int) -> SnapshotTotals:
-        """Of a table at a snapshot."""
+        """Totals of a table at a snapshot."""
         ...
 
 
@@ -80,10 +80,10 @@ class TimelineAnswers(Protocol):
 
 
 class ExplainAnswers(Protocol):
-    """Explain, queried for a change of a job."""
+    """Explain, which is queried for a change of a job."""
 
     def explanation(self, table: str, job: str, span: tuple[int, int], without: str | None = None) -> Explanation:
-        """In a range of epoch ms; `without`: of the lake in which this snapshot never happened."""
+        """The explanation for a range of epoch ms; `without`: on the lake without this snapshot."""
         ...
 
 
@@ -91,11 +91,11 @@ class LiveChain(Protocol):
     """The live part: the live job's own numbers and its rows in the meta table."""
 
     def newest_commit(self) -> MetaRow | None:
-        """The newest row of a live table that was committed after the check began, None after waiting in vain."""
+        """The newest row of a live table that was committed after the check began; None if none arrived in time."""
         ...
 
     def application_ids(self) -> set[str]:
-        """Values of label `application_id` of the live job's metrics, as Prometheus has them."""
+        """Values of label `application_id` of the live job's metrics, as stored in Prometheus."""
         ...
 
 
@@ -121,7 +121,7 @@ def heads(rows: Iterable[MetaRow]) -> dict[str, MetaRow]:
 
 
 def same_snapshots(meta: MetaTableReader, lake: ObservedTables) -> Iterable[ComparisonResult]:
-    """Per table the same ids: at the metadata file that the newest row was read from."""
+    """Each table's snapshot ids equal those in the metadata file that its newest row was read from."""
     rows = meta.rows()
     newest = heads(rows)
     for table in lake.tables():
@@ -140,7 +140,7 @@ def same_snapshots(meta: MetaTableReader, lake: ObservedTables) -> Iterable[Comp
 
 
 def same_totals(meta: MetaTableReader, engine: Engine) -> Iterable[ComparisonResult]:
-    """For every head the totals that Spark's metadata tables give at that snapshot."""
+    """The totals of every head equal those of Spark's metadata tables at that snapshot."""
     for table, head in sorted(heads(meta.rows()).items()):
         theirs = engine.totals(table, head.snapshot_id)
         detail = f"meta {head.totals}, Spark {theirs}, at snapshot {head.snapshot_id}"
@@ -149,7 +149,7 @@ def same_totals(meta: MetaTableReader, engine: Engine) -> Iterable[ComparisonRes
 
 
 def files_rise(timelines: TimelineAnswers, told: Story) -> Iterable[ComparisonResult]:
-    """The data-files lane rises by exactly what the story added, at the story's second."""
+    """The data-files lane rises by exactly the files that the story added, at the story's second."""
     at, expected = told.burst.at, told.files_after - told.files_before
     lane = timelines.lane(told.table, "data_files", at - 2 * MINUTE, at + 2 * MINUTE, step=1)
     known = {t: v for t, v in zip(lane.t, lane.v, strict=True) if v is not None}
@@ -162,10 +162,10 @@ def files_rise(timelines: TimelineAnswers, told: Story) -> Iterable[ComparisonRe
 
 
 def job_slows(timelines: TimelineAnswers, told: Story) -> Iterable[ComparisonResult]:
-    """Median duration of the reader between the first slow run and the repair, against the hour before the append."""
+    """The reader's median duration from the first slow run to the repair, compared with the hour before the append."""
     job, slow = told.slowdown.job_name, told.slowdown
     before = _durations(timelines, told, told.burst.at - HOUR, told.burst.at, job)
-    # The first slow run has to finish before its duration is known.
+    # Starts after the first slow run has finished, because its duration is unknown before.
     after = _durations(timelines, told, slow.start + 5 * MINUTE, slow.end, job)
     name = "job slows down after the append"
     if not before or not after:
@@ -185,7 +185,7 @@ def _durations(timelines: TimelineAnswers, told: Story, start: int, end: int, jo
 
 
 def burst_is_blamed(explanations: ExplainAnswers, told: Story) -> Iterable[ComparisonResult]:
-    """The commit of the story is the first that Explain names; without it no commit of the slow hours explains them."""
+    """Explain names the story's commit first; without it, no commit of the slow hours explains them."""
     span, job, burst = (told.view_from, told.view_to), told.slowdown.job_name, told.burst.snapshot_id
     said = explanations.explanation(told.table, job, span)
     detail = f"{said.verdict} ({said.confidence}); expected commit {burst}"
@@ -201,7 +201,7 @@ def burst_is_blamed(explanations: ExplainAnswers, told: Story) -> Iterable[Compa
 
 
 def live_commit_arrives(live: LiveChain) -> Iterable[ComparisonResult]:
-    """A commit of the live job reaches the meta table, and its application is the one that Prometheus knows."""
+    """A commit of the live job reaches the meta table, and its application id equals the one in Prometheus."""
     row = live.newest_commit()
     if row is None:
         yield ComparisonResult("live commit reaches the meta table", ok=False, detail="none came in time", figures={})

@@ -1,4 +1,4 @@
-"""Where the check's evidence comes from: PyIceberg for meta table and lake, Spark for totals, HTTP for lanes."""
+"""Evidence of the check: PyIceberg for meta table and lake, Spark for totals, HTTP for lanes."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ COLUMNS = (
 
 
 class StoredMeta:
-    """Port MetaTable over PyIceberg; each call reads the newest snapshot of the meta table."""
+    """Port MetaTableReader over PyIceberg; each call reads the newest snapshot of the meta table."""
 
     def __init__(self, place: LakeLocation) -> None:
         self._place = place
 
     def exists(self) -> bool:
-        """Whether a pipeline has ever written."""
+        """Whether a pipeline has created the meta table."""
         from pyiceberg.exceptions import NoSuchTableError
 
         try:
@@ -70,7 +70,7 @@ def _row(row: dict[str, Any]) -> MetaRow:
 
 
 class CatalogLake:
-    """Port Lake over the shared catalog."""
+    """Port ObservedTables over the shared catalog."""
 
     def __init__(self, place: LakeLocation) -> None:
         self._place = place
@@ -100,13 +100,13 @@ class SparkEngine:
         return SnapshotTotals(int(data[0]), int(deletes[0]), int(data[1]))
 
     def _count(self, files: str, snapshot_id: int) -> Any:
-        """Files and records of a metadata table."""
+        """Number of files and records in a metadata table."""
         query = f"select count(*), coalesce(sum(record_count), 0) from {files} version as of {snapshot_id}"  # noqa: S608
         return self._spark.sql(query).first()
 
 
 class HttpTimelines:
-    """Port Timelines over the server's API."""
+    """Port TimelineAnswers over the server's API."""
 
     def __init__(self, server: str) -> None:
         self._server = server
@@ -122,7 +122,7 @@ class HttpTimelines:
 
 
 class RunningChain:
-    """Port LiveChain: waits for a commit that is newer than the start of the check."""
+    """Port LiveChain. Waits for a commit that is newer than the start of the check."""
 
     def __init__(self, meta: StoredMeta, prometheus: str, since_ms: int, *, seconds: float = 150.0) -> None:
         self._meta, self._prometheus, self._since, self._seconds = meta, prometheus, since_ms, seconds
@@ -144,7 +144,7 @@ class RunningChain:
 
 
 def get_json(url: str) -> Any:
-    """The answer to a GET. Raises SourceUnavailable with the error."""
+    """The JSON response to a GET. Raises SourceUnavailable with the error."""
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310 - our own loopback address
             return json.load(answer)

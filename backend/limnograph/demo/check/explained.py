@@ -1,4 +1,4 @@
-"""Explain on the story: by the running server, and on the same lake without one commit."""
+"""Explain on the story: from the running server, and on the same lake without one commit."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ if TYPE_CHECKING:
 
 
 class HttpExplanations:
-    """Port Explanations: the server's own answer, and with `without` what its services say of the other lake."""
+    """Port ExplainAnswers: the server's response; with `without`, the result of the same services on the lake without
+    that snapshot.
+    """
 
     def __init__(self, server: str, settings: Settings) -> None:
         self._server, self._settings = server, settings
 
     def explanation(self, table: str, job: str, span: tuple[int, int], without: str | None = None) -> Explanation:
-        """Of a job's change in a range of epoch ms."""
+        """The explanation of a job's change in a range of epoch ms."""
         if without is not None:
             return asyncio.run(
                 _in_process(self._settings, table, job, (Millis(span[0]), Millis(span[1])), int(without))
@@ -46,7 +48,7 @@ class HttpExplanations:
 
 
 class Without:
-    """Port QueryEngine: the meta tables with no row of a snapshot, and none of a ref that moved to it."""
+    """Port QueryEngine over the meta tables without the rows of a snapshot and of refs that moved to it."""
 
     name = "without"
 
@@ -56,15 +58,15 @@ class Without:
         self._of_it = {"snapshots": pl.col("snapshot_id") == snapshot_id, "changes": moved}
 
     def head(self) -> MetaHead:
-        """As it is."""
+        """Unchanged."""
         return self._engine.head()
 
     def properties(self, table: Table) -> Mapping[str, str]:
-        """As they are."""
+        """Unchanged."""
         return self._engine.properties(table)
 
     def select(self, query: MetaQuery) -> pl.DataFrame:
-        """All rows but those."""
+        """All rows except those of the snapshot."""
         of_it = self._of_it.get(query.table)
         if of_it is None:
             return self._engine.select(query)
@@ -75,7 +77,7 @@ class Without:
 
 
 def services_without(settings: Settings, snapshot_id: int, sources: Sequence[MetricsSource]) -> ServerServices:
-    """A server's services over the lake without one commit. They have received no run or alert."""
+    """A server's services over the lake without one commit. They have no runs and no alerts."""
     engine = Without(embedded_engine(settings), snapshot_id)
     return build_services(ServerOptions(engine, MemoryInbox(), SystemClock(), sources))
 

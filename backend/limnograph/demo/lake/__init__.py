@@ -1,1 +1,1 @@
-"""The observed lake of the demo, made by real writers."""
+"""The observed lake of the demo, written by PyIceberg and Spark."""

@@ -1,6 +1,8 @@
-"""Builds the observed lake: creates the tables, makes every planned commit, their times are moved later.
+"""Builds the observed lake: creates the tables and makes every planned commit. `timeshift.py` moves the times
+afterwards.
 
-PyIceberg's appends run in two worker processes (they are pure Python), Spark's steps in this one, tables side by side.
+PyIceberg's appends run in two worker processes, because they are pure Python; Spark's steps run in this process. Tables
+are built concurrently.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ def build(
     calendar: Calendar,
     progress: Progress,
 ) -> dict[str, list[Mark]]:
-    """The whole lake; returns the marks of each table. The tables must not exist yet."""
+    """Build the whole lake. Returns the marks of each table. The tables must not exist yet."""
     prepare(database)
     created = {}
     for plan in plans:
@@ -48,14 +50,14 @@ def build(
         ProcessPoolExecutor(WORKERS, mp_context=context) as workers,
         ThreadPoolExecutor(TABLES_AT_ONCE) as threads,
     ):
-        # The longest chains first: what alternates between the engines waits most.
+        # The longest first; tables that alternate between the engines take longest.
         order = sorted(plans, key=lambda plan: -_cost(plan))
         futures = {plan.name: threads.submit(_history, spark, workers, place, plan, progress) for plan in order}
         return {name: [created[name], *future.result()] for name, future in futures.items()}
 
 
 def prepare(database: Path) -> None:
-    """An SQLite file that lets one engine write while others read."""
+    """Create the catalog's SQLite file in WAL mode, so that one engine can write while others read."""
     with sqlite3.connect(database) as connection:
         connection.execute("pragma journal_mode=wal")
 
@@ -74,7 +76,7 @@ def _history(
             marks += _make_by_spark(spark, place, plan.name, group)
         else:
             steps = [step for step in group if isinstance(step, Append | RowAppend)]
-            # A handful is not worth the wait behind another table's hundred.
+            # A few steps run here instead of waiting for a worker.
             few = len(steps) <= FEW
             marks += (
                 make_appends(place, plan.name, steps)

@@ -1,4 +1,4 @@
-"""History by PyIceberg: appends of placeholder and of small real files. Runs in worker processes; no Spark."""
+"""Commits by PyIceberg: appends of placeholders and of small real files. Runs in worker processes, without Spark."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ ICEBERG_VERSION = "Apache Iceberg 1.11.0"
 
 
 class LakeLocation(NamedTuple):
-    """Where the observed lake is: PyIceberg's `uri` and `warehouse` of catalog `lake`."""
+    """Location of the observed lake: `uri` and `warehouse` of PyIceberg's catalog `lake`."""
 
     uri: str
     warehouse: str
 
 
 class Mark(NamedTuple):
-    """A step that was made real: when it is to have happened, what it made, when it really did (epoch ms), and the
-    metadata file that it wrote.
+    """A completed step: its planned instant, the snapshot it made, its real instant (both epoch ms), and the metadata
+    file it wrote.
     """
 
     planned: int
@@ -39,27 +39,27 @@ class Mark(NamedTuple):
 
 
 def open_table(place: LakeLocation, name: str) -> Table:
-    """The table as it is now."""
+    """Load the current table."""
     from pyiceberg.catalog.sql import SqlCatalog
 
     return SqlCatalog("lake", uri=place.uri, warehouse=place.warehouse).load_table(name)
 
 
 def mark(table: Table, planned: int, before: int | None) -> Mark:
-    """The mark of a step that was just made; `before` = newest snapshot id before it."""
+    """The mark of a step that has just completed; `before`: the newest snapshot id before it."""
     newest = newest_snapshot(table)
     made = newest if newest != before else None
     return Mark(planned, made, table.metadata.last_updated_ms, table.metadata_location)
 
 
 def newest_snapshot(table: Table) -> int | None:
-    """Id of the snapshot that was committed last, on whichever branch."""
+    """Id of the latest snapshot on any branch."""
     snapshots = table.metadata.snapshots
     return max(snapshots, key=lambda one: one.sequence_number or 0).snapshot_id if snapshots else None
 
 
 def make_appends(place: LakeLocation, name: str, steps: Sequence[Append | RowAppend]) -> list[Mark]:
-    """Commit `steps` in their order, one snapshot each."""
+    """Commit `steps` in order, one snapshot each."""
     table = open_table(place, name)
     marks = []
     for step in steps:
@@ -84,7 +84,7 @@ def _append_placeholders(table: Table, step: Append) -> None:
 
 
 def _summary(writer: Writer) -> dict[str, str]:
-    """What Spark writes into a summary besides the counts."""
+    """The properties that Spark adds to a summary besides the counts."""
     return {
         "spark.app.id": writer.app_id,
         "app-id": writer.app_id,
@@ -97,11 +97,11 @@ def _summary(writer: Writer) -> dict[str, str]:
 
 
 def placeholders(table: Table, files: Files, at: int, partition_at: int) -> list[DataFile]:
-    """Data files that are only described: real metadata without data behind it. Reproducible for one `at`."""
+    """Entries for data files that do not exist: real metadata without data. Reproducible for the same `at`."""
     from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
     from pyiceberg.typedef import Record
 
-    rng = random.Random(at)  # noqa: S311 - the same lake every time, no secret
+    rng = random.Random(at)  # noqa: S311 - reproducible, not a secret
     folder = f"{table.location()}/data"
     spec = table.spec()
     nothing: dict[str, Any] = dict.fromkeys(
@@ -131,7 +131,7 @@ def _partition_value(transform: str, partition_at: int, rng: random.Random) -> i
 
 
 def _rows(table: Table, step: RowAppend) -> pa.Table:
-    """Orders of the minutes before the commit; customers repeat, so that a row delete touches many files."""
+    """Orders at the time of the commit; customers repeat, so that a row delete touches many files."""
     import pyarrow as pa
     from pyiceberg.io.pyarrow import schema_to_pyarrow
 

@@ -1,4 +1,4 @@
-"""How far the pipeline is: rows of the meta table `snapshots`."""
+"""Progress of the pipeline: the number of rows in the meta table `snapshots`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from limnograph.demo.lake.commits import open_table
 
 
 def meta_rows(folder: Folder) -> int:
-    """Rows of the meta table; 0 while there is no such table."""
+    """Number of rows in the meta table; 0 before it exists."""
     from pyiceberg.exceptions import NoSuchTableError
 
     try:

@@ -1,7 +1,7 @@
-"""Lets the real pipeline watch the history grow: the catalog's pointers go forward a stage at a time.
+"""Replays the history to the real pipeline by moving the catalog's pointers forward, one stage at a time.
 
-A pass reads at most fifty new snapshots of a table down to their files; a pipeline that meets the whole history at
-once would know sizes and partitions of the newest snapshot only.
+A pass reads at most fifty new snapshots of a table down to their files. With the whole history at once, the pipeline
+would record sizes and partitions of the newest snapshot only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from limnograph.demo.processes.children import ChildProcesses, Program
 from limnograph.demo.progress import Progress
 
 EVERY = 48
-"""Snapshots of a table in one stage: below the pipeline's fifty."""
+"""Snapshots per table and stage, below the pipeline's limit of fifty."""
 STAGE_SECONDS = 600
 
 
@@ -25,7 +25,7 @@ def _seen(folder: Folder, snapshots: int) -> Callable[[], bool]:
 
 
 def replay(folder: Folder, stages: Mapping[str, Sequence[Stage]], progress: Progress) -> None:
-    """Go through all stages; afterwards the catalog points at the newest metadata and the meta table knows it all."""
+    """Replay all stages. Then the catalog points at the newest metadata and the meta table has all snapshots."""
     catalog = CatalogFile(folder.database)
     config = str(folder.config)
     command = [sys.executable, "-m", "limnograph", "pipeline", "--config", config, "--trigger", "1s"]

@@ -1,4 +1,4 @@
-"""Spark sessions of the demo: the pipeline's own launcher, with jars from where the demo's other tools lie."""
+"""Spark sessions of the demo: uses the pipeline's launcher, with jars from the folder of the demo's tools."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def start(settings: Settings, *, app_name: str, master: str, conf: Mapping[str, str] | None = None) -> SparkSession:
-    """A session with the settings' catalogs; `conf` wins over the settings. Raises EnvironmentFault."""
+    """Start a session with the configured catalogs; `conf` overrides the settings. Raises EnvironmentFault."""
     name_jars()
     wanted = {**settings.spark.conf, **(conf or {})}
     return start_session(settings.catalogs, master=master, jars=settings.spark.jars, conf=wanted, app_name=app_name)
 
 
 def stop(spark: SparkSession) -> None:
-    """End the session and its JVM: what follows needs the memory."""
+    """Stop the session and its JVM, to free memory for the next steps."""
     from pyspark import SparkContext
 
     spark.stop()
@@ -32,11 +32,11 @@ def stop(spark: SparkSession) -> None:
     gateway.shutdown()
     gateway.proc.stdin.close()
     gateway.proc.wait(timeout=30)
-    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - so that the next session starts its own
+    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - so that the next session starts a JVM
 
 
 def name_jars() -> None:
-    """Set the folder of the jars for this process and its children, if they are among the tools."""
+    """Set the jars' folder for this process and its children, if the folder of tools contains jars."""
     found = next((folder / "jars" for folder in folders() if any(folder.glob("jars/*.jar"))), None)
     if found:
         os.environ.setdefault(JARS_ENV, str(found))

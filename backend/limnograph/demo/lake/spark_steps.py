@@ -1,4 +1,4 @@
-"""History by Spark: DDL, deletes of real rows, metadata-only compaction of placeholders in the JVM."""
+"""Commits by Spark: DDL, deletes of real rows, and metadata-only compaction of placeholders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CATALOG = "lake"
 
 
 def create(spark: SparkSession, plan: TablePlan) -> None:
-    """Create the namespace and the table, empty."""
+    """Create the namespace and the empty table."""
     properties = ", ".join(f"'{key}'='{value}'" for key, value in plan.properties.items())
     partitioning = f"partitioned by ({plan.partitioned_by})" if plan.partitioned_by else ""
     spark.sql(f"create namespace if not exists {CATALOG}.{plan.namespace}")
@@ -32,10 +32,10 @@ def make(spark: SparkSession, name: str, step: SqlStep | Compaction) -> None:
 
 
 def compact(spark: SparkSession, name: str, step: Compaction) -> int:
-    """Replace every live file whose name starts with the stem; returns how many. Rows are kept exactly.
+    """Replace every live file whose name starts with the stem. Returns their number. The row count stays the same.
 
-    Spark's own procedure would open the files, and placeholders have none. What is replaced is gathered inside the
-    JVM a manifest at a time: one call a file through the gateway takes 16 s for 50,000.
+    Spark's own procedure would open the files, which do not exist. The files to replace are collected inside the JVM,
+    one manifest at a time: one call per file through the gateway takes 16 s for 50,000 files.
     """
     jvm: Any = spark._jvm  # noqa: SLF001 - the only way to Iceberg's Java API
     table = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, f"{CATALOG}.{name}")  # noqa: SLF001
@@ -49,8 +49,8 @@ def compact(spark: SparkSession, name: str, step: Compaction) -> int:
 
 
 def _gather(jvm: Any, table: Any, manifest: Any, stem: str, into: Any) -> Any:
-    """Add all live files of a manifest, when its first one has the stem (an append of the demo is one manifest of one
-    partition), and return that first one; else None.
+    """Add all live files of a manifest to `into` if the first one has the stem, and return that one; otherwise None. An
+    append of the demo writes one manifest with one partition.
     """
     reader = jvm.org.apache.iceberg.ManifestFiles.read(manifest, table.io())
     try:

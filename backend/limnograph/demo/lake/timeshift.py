@@ -1,6 +1,6 @@
-"""Moves a table's history to its planned instants: rewrites the times of its metadata, points the catalog there.
+"""Moves a table's history to its planned instants: rewrites the times in its metadata and updates the catalog.
 
-Nothing else of the metadata changes: ids, files, counts and the order of commits stay as the engines wrote them.
+Nothing else changes: ids, files, counts and the order of commits stay as the engines wrote them.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from limnograph.demo.lake.commits import Mark
 
 
 class Stage(NamedTuple):
-    """A metadata file of a table and how many snapshots it knows."""
+    """A metadata file of a table, and its number of snapshots."""
 
     location: str
     snapshots: int
 
 
 def moved(metadata: dict[str, Any], marks: Sequence[Mark]) -> dict[str, Any]:
-    """`metadata` with all its times planned. A snapshot has its own planned instant; a metadata file the instant of
-    the step that wrote it. Raises KeyError on a snapshot that no mark knows.
+    """`metadata` with all times replaced by planned ones: a snapshot has its own planned instant, a metadata file that
+    of the step that wrote it. Raises KeyError for a snapshot without a mark.
     """
     planned = {one.snapshot_id: one.planned for one in marks if one.snapshot_id is not None}
     order = sorted(marks, key=lambda one: one.real)
@@ -46,8 +46,8 @@ def moved(metadata: dict[str, Any], marks: Sequence[Mark]) -> dict[str, Any]:
 
 
 def shift(catalog: CatalogFile, name: str, marks: Sequence[Mark], every: int) -> list[Stage]:
-    """Rewrite the metadata files of table `name` that are still needed, delete the others, and return its stages: the
-    file after each `every` snapshots, last of all a new newest one. The catalog points at the first stage then.
+    """Rewrite the metadata files of table `name` that are still needed, delete the others, and point the catalog at the
+    first stage. Returns the stages: the file after every `every` snapshots, and finally a new newest file.
     """
     location = catalog.location(name)
     head = json.loads(local(location).read_text())
@@ -69,7 +69,7 @@ def shift(catalog: CatalogFile, name: str, marks: Sequence[Mark], every: int) ->
 
 
 def _stages(marks: Sequence[Mark], every: int) -> list[Stage]:
-    """The metadata file after each `every` commits, the newest left out."""
+    """The metadata file after every `every` commits, without the newest."""
     commits = [one for one in marks if one.snapshot_id is not None]
     return [Stage(commits[n - 1].location, n) for n in range(every, len(commits), every)]
 
@@ -81,7 +81,7 @@ class CatalogFile:
         self._database = database
 
     def location(self, name: str) -> str:
-        """Where `namespace.table` points."""
+        """The metadata file that `namespace.table` points at."""
         with closing(sqlite3.connect(self._database)) as connection:
             [(location,)] = connection.execute(
                 "select metadata_location from iceberg_tables where table_namespace = ? and table_name = ?",
@@ -99,7 +99,7 @@ class CatalogFile:
 
 
 def local(location: str) -> Path:
-    """`file:/x` and `file:///x` as a path."""
+    """The path of `file:/x` or `file:///x`."""
     return Path(urlparse(location).path)
 
 

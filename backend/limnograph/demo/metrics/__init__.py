@@ -1,1 +1,1 @@
-"""The past of Prometheus in the demo."""
+"""The history in the demo's Prometheus."""

@@ -1,4 +1,4 @@
-"""Fills Prometheus with the past: jobs and executors as generated, table gauges from the lake's own metadata."""
+"""Fills Prometheus with history: generated metrics of jobs and executors, and table gauges from the lake's metadata."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from limnograph.domain.errors import EnvironmentFault
 JOB_STEP = 30
 TABLE_STEP = 60
 WINDOW = 6 * 3600
-"""Seconds of one file for promtool: it reads a file once per block of two hours."""
+"""Seconds per file for promtool, which reads a file once per block of two hours."""
 
 History = Sequence[Mapping[str, Any]]
-"""Snapshots along main in order of time, as metadata.json has them."""
+"""Snapshots along main in order of time, as in metadata.json."""
 
 
 def main_history(metadata: Mapping[str, Any]) -> History:
-    """What main pointed at, one entry a change, with the instant of the log."""
+    """The snapshots that main pointed at, one per change, with the instant in the log."""
     snapshots = {one["snapshot-id"]: one for one in metadata.get("snapshots", [])}
     return [
         {**snapshots[entry["snapshot-id"]], "timestamp-ms": entry["timestamp-ms"]}
@@ -36,7 +36,7 @@ def main_history(metadata: Mapping[str, Any]) -> History:
 
 
 def job_families(calendar: Calendar, runs: Sequence[SignalRun]) -> list[Family]:
-    """Last duration, end of the last run, count of runs; one series per job, application, table and role."""
+    """Duration and end of the last run, and number of runs; one series per job, application, table and role."""
     by_labels: dict[tuple[str, ...], list[SignalRun]] = defaultdict(list)
     for run in runs:
         for use in run.uses:
@@ -59,7 +59,7 @@ def job_families(calendar: Calendar, runs: Sequence[SignalRun]) -> list[Family]:
 
 
 class _MetricReading(NamedTuple):
-    """How a table metric is read from the history up to an instant; None where it is not known."""
+    """How to read a table metric from the history up to an instant; None = unknown."""
 
     name: str
     counter: bool
@@ -67,8 +67,8 @@ class _MetricReading(NamedTuple):
 
 
 def table_families(calendar: Calendar, metadata: Mapping[str, Mapping[str, Any]]) -> list[Family]:
-    """`lakehouse_table_*` of each table (`namespace.table` -> metadata) as its summaries say. Bytes only while a table
-    has no delete files: the summary's size counts them too.
+    """`lakehouse_table_*` of each table (`namespace.table` -> metadata), from its snapshots' summaries. Bytes only
+    while a table has no delete files, because the summary's size includes them.
     """
     histories = {name: main_history(one) for name, one in metadata.items()}
     families = []
@@ -136,8 +136,8 @@ _READINGS = (
 
 
 def executor_families(calendar: Calendar, application_id: str, application_name: str) -> list[Family]:
-    """What Spark's own executor endpoint shows for the reader's application, and the load of its node."""
-    rng = random.Random("executors")  # noqa: S311 - the same past every time, no secret
+    """The metrics of Spark's executor endpoint for the reader's application, and the load of its node."""
+    rng = random.Random("executors")  # noqa: S311 - reproducible, not a secret
     loads = [(at, load_at(calendar, at * 1000, rng)) for at in _grid(calendar, TABLE_STEP)]
     labels = {"application_id": application_id, "application_name": application_name, "executor_id": "1"}
     busy, done = 0.0, []
@@ -159,7 +159,9 @@ def _gauge(name: str, labels: Mapping[str, str], samples: Sequence[tuple[int, fl
 
 
 def _grid(calendar: Calendar, step: int) -> range:
-    """Epoch seconds: a block that ended in the future would stop scraping, so the last one is before `until`."""
+    """Epoch seconds of the samples. The last one is before `until`: a block that ended in the future would stop
+    scraping.
+    """
     return range(calendar.start // 1000, calendar.until // 1000, step)
 
 
@@ -169,7 +171,7 @@ def load_metadata(locations: Mapping[str, Path]) -> dict[str, Any]:
 
 
 def write_blocks(promtool: Path, scratch: Path, data: Path, calendar: Calendar, families: Sequence[Family]) -> int:
-    """Turn the families into blocks of the TSDB folder `data`; returns how many samples. Raises EnvironmentFault."""
+    """Write the families as blocks into the TSDB folder `data`. Returns the sample count. Raises EnvironmentFault."""
     for start, end in _windows(calendar):
         file = scratch / "backfill.om"
         file.write_text(text(families, start, end))

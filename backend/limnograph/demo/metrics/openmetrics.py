@@ -1,4 +1,4 @@
-"""Samples as OpenMetrics text, the form that promtool turns into blocks. Knows the format, not the story."""
+"""Renders samples as OpenMetrics text, which promtool turns into blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class MetricSeries(NamedTuple):
 
 
 class Family(NamedTuple):
-    """All series of one metric. `name` as PromQL names it: a counter's ends in `_total`."""
+    """All series of one metric. `name` is the name in PromQL, so a counter's ends in `_total`."""
 
     name: str
     kind: Literal["gauge", "counter"]
@@ -23,7 +23,7 @@ class Family(NamedTuple):
 
 
 def text(families: Iterable[Family], start: int, end: int) -> str:
-    """The samples with `start <= time < end` (epoch seconds). Ends with `# EOF`, else promtool refuses it."""
+    """The samples with `start <= time < end` (epoch seconds), terminated by `# EOF`, which promtool requires."""
     lines: list[str] = []
     for family in families:
         lines += _family(family, start, end)

@@ -14,14 +14,14 @@ from limnograph.demo.story.plan import LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, QUI
 from limnograph.domain.errors import EnvironmentFault
 
 NAMES = ("prometheus-alertmanager", "alertmanager")
-"""As Debian calls the program, and as everybody else does."""
+"""Names of the program: Debian's, and the usual one."""
 MISSING = (
     "Alertmanager was not found, so alerts are shown only in Prometheus: apt-get install prometheus-alertmanager "
     "(Debian), dnf install golang-github-prometheus-alertmanager (Fedora), brew install alertmanager (macOS)"
 )
 BURST_ALERT = "SmallFileProliferation"
 _PLACES = (Path(__file__).parents[2] / "_rules", Path(__file__).parents[4] / "deploy" / "prometheus" / "rules")
-"""In the wheel, and in a checkout."""
+"""Folders of the rules: in the wheel, and in a checkout."""
 _NEVER_S = 366 * 86_400
 
 
@@ -35,7 +35,7 @@ def alertmanager() -> Path | None:
 
 
 def rules() -> Path:
-    """The folder of the shipped rules. Raises EnvironmentFault where they were not packed."""
+    """The folder of the shipped rules. Raises EnvironmentFault if they were not packaged."""
     found = next((place for place in _PLACES if place.is_dir()), None)
     if found is None:
         raise EnvironmentFault("the alert rules are missing in this installation; reinstall limnograph")
@@ -43,7 +43,9 @@ def rules() -> Path:
 
 
 def alertmanager_yml(server_port: int) -> str:
-    """Every alert goes to the server at once: no wait for a group, and each alert is a group of its own."""
+    """Configuration that sends every alert to the server immediately: each alert is its own group, without a group
+    wait.
+    """
     return f"""# Written by `limnograph demo` at every start. For a team: deploy/alertmanager/alertmanager.yml.
 route:
   receiver: limnograph
@@ -59,8 +61,8 @@ receivers:
 
 
 def thresholds_yml(tables: list[str]) -> str:
-    """Only one table may be stale: the history of tables without a writer ends when the lake is built, which is
-    expected. `tables`: `catalog.namespace.table`.
+    """Thresholds that let only one table raise a staleness alert. The others have no writer, so their history ends with
+    the build, as expected. `tables`: `catalog.namespace.table`.
     """
     spoken_for = {f"lake.{name}" for name in (LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, QUIET_TABLE)}
     rules = "".join(_never_stale(*name.split(".")) for name in tables if name not in spoken_for)
@@ -72,7 +74,7 @@ groups:
 
 
 def link(server: str, table: str) -> str:
-    """Where the alert of a burst leads. `table`: `namespace.table`."""
+    """The link of a burst's alert. `table`: `namespace.table`."""
     namespace, name = table.split(".")
     return f"{server}/a?alertname={BURST_ALERT}&catalog=lake&table_namespace={namespace}&table={name}"
 

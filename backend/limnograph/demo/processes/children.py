@@ -1,4 +1,4 @@
-"""Child processes: started with a log each, waited for by probing, ended together, and never left behind."""
+"""Child processes: each has a log, is probed until it is ready, and ends with the others and with this process."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from limnograph.domain.errors import EnvironmentFault
 PR_SET_PDEATHSIG = 1
 STOP_SECONDS = 12.0
 LOOK_SECONDS = 3.0
-"""Between two looks at a child that is not ready: a probe may take so long."""
+"""At most this much time between two measurements counts as a starting child's own; a probe may take this long."""
 
 
 class Program(NamedTuple):
-    """What to start: a name for log and messages, the command, more environment."""
+    """A program to start: its name in log and messages, its command, additional environment variables."""
 
     name: str
     command: Sequence[str]
@@ -51,21 +51,21 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id, which is that of its group."""
+        """Its process id, which is also its group id."""
         return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
-        """None while it runs."""
+        """Its exit code; None while it is running."""
         return self._process.poll()
 
     def ask_to_stop(self) -> None:
-        """SIGTERM to the leader; it ends its own children (a JVM that got one too would break under its driver)."""
+        """Send SIGTERM to the leader only, which ends its own children: a JVM must not end before its driver."""
         with contextlib.suppress(ProcessLookupError):
             self._process.terminate()
 
     def end(self, seconds: float) -> None:
-        """Wait, then kill the rest of the group."""
+        """Wait at most `seconds`, then kill the rest of the group."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=max(0.1, seconds))
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -79,7 +79,7 @@ class ChildProcess:
 
 
 class ChildProcesses:
-    """All that was started; leaving the block ends them, the last one first."""
+    """The started children; leaving the block ends them, the last one first."""
 
     def __init__(self, logs: Path, progress: Progress, stop_seconds: float = STOP_SECONDS) -> None:
         self._logs, self._progress, self._stop_seconds = logs, progress, stop_seconds
@@ -97,14 +97,16 @@ class ChildProcesses:
         self._running.clear()
 
     def start(self, program: Program) -> ChildProcess:
-        """Start it; must be called by the main thread, whose end is what children notice."""
+        """Start a program. Call it from the main thread: children receive SIGTERM when the thread that started them
+        ends.
+        """
         child = ChildProcess(program, self._logs / f"{program.name}.log")
         self._running.append(child)
         return child
 
     def wait_until(self, child: ChildProcess, ready: Callable[[], bool | str], seconds: float) -> None:
-        """Probe until it is ready; a text is progress. Raises EnvironmentFault when it ends or takes too long: seconds
-        of its own and its children's time, not those that the machine keeps them waiting.
+        """Probe a child until `ready` returns True; a text is printed as progress. Raises EnvironmentFault if the child
+        ends or takes longer than `seconds`, which count its group's own time and not the time it waits for a processor.
         """
         own, said = OwnTime(child.pid, from_group, longest=LOOK_SECONDS), ""
         while (answer := ready()) is not True:
@@ -119,14 +121,14 @@ class ChildProcesses:
             time.sleep(0.25)
 
     def ended(self) -> list[ChildProcess]:
-        """Those that ended by themselves; each is named once."""
+        """Children that have ended by themselves; each is returned once."""
         gone = [child for child in self._running if child.exit_code is not None]
         self._running = [child for child in self._running if child not in gone]
         return gone
 
 
 def answers(url: str) -> bool:
-    """Whether a GET is answered with 200."""
+    """Whether a GET returns 200."""
     try:
         with urllib.request.urlopen(url, timeout=2) as answer:  # noqa: S310 - our own loopback address
             return bool(answer.status == 200)
@@ -135,6 +137,8 @@ def answers(url: str) -> bool:
 
 
 def _end_with_parent() -> None:
-    """Linux: the child gets SIGTERM when we die, however we die. Elsewhere only an orderly end takes it along."""
+    """On Linux, the child receives SIGTERM however this process ends. Elsewhere it is ended only by an orderly
+    shutdown.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

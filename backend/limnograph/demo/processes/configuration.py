@@ -1,4 +1,6 @@
-"""The files that the demo's children read: limnograph.toml and prometheus.yml. Text only; ports change every start."""
+"""Renders the configuration files of the demo's children: limnograph.toml and prometheus.yml. Ports change at every
+start.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ def limnograph_toml(
     pipeline_port: int,
     alertmanager_port: int | None = None,
 ) -> str:
-    """Settings as a team would write them (docs/settings.md documents every key)."""
+    """A settings file such as a team would write (docs/settings.md documents every key)."""
     told_by = "" if alertmanager_port is None else f'[alertmanager]\nurl = "http://127.0.0.1:{alertmanager_port}"\n\n'
     linked = "".join(
         f"\n[[jobs]]\nname = {json.dumps(job.job_name)}\n"
@@ -65,7 +67,7 @@ def _names(job: JobSchedule, role: str) -> str:
 def prometheus_yml(
     server_port: int, live_port: int, pipeline_port: int, *, rules: Sequence[Path], alertmanager_port: int | None
 ) -> str:
-    """Scrape targets (the server, the pipeline, the live job), rules, and Alertmanagers."""
+    """Scrape targets (the server, the pipeline, the live job), rules, and the Alertmanager."""
     files = json.dumps([str(file) for file in rules])
     told = [] if alertmanager_port is None else [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager_port}"]}]}]
     return f"""# Written by `limnograph demo` at every start.

@@ -1,7 +1,7 @@
-"""A small real PySpark job: looks into the carts, writes orders, erases rows, and measures itself. Its own process.
+"""The live job: a small real PySpark job that scans the carts, writes orders, deletes rows, and measures itself.
 
-`python -m limnograph.demo.processes.live_job --config F --port P --server URL`. Compacts its tables now and then, as
-one should.
+`python -m limnograph.demo.processes.live_job --config F --port P --server URL`. Runs in its own process and compacts
+its tables now and then.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMPACT_EVERY_SECONDS = 900.0
 LOG = logging.getLogger("limnograph.demo.live")
 LEAN = {
     "spark.driver.memory": "320m",
-    # Spark refuses heaps below 450 MB because it sets 300 MB aside; this job holds a few thousand rows.
+    # Spark rejects heaps below 450 MB because it reserves 300 MB; this job holds a few thousand rows.
     "spark.testing.reservedMemory": str(64 * 2**20),
     # A second collector thread and the optimising compiler would cost more than they save.
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=64m",
@@ -43,7 +43,7 @@ def main() -> None:
     logging.getLogger("py4j").setLevel(logging.WARNING)
     stop = threading.Event()
     spark = start(load(options.config), app_name=LIVE_JOB, master="local[1]", conf=LEAN)
-    # After the start: PySpark puts its own handler on SIGINT.
+    # After the session has started, because PySpark installs its own handler for SIGINT.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     start_exposition(options.port)
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def work(spark: SparkSession, server: str | None, stop: threading.Event, every: float = EVERY_SECONDS) -> None:
-    """One run after the other; a failed run is logged and the next one tries again."""
+    """Run repeatedly until `stop` is set; a failed run is logged, and the next one retries."""
     compacted = time.monotonic()
     number = 0
     while not stop.is_set():
@@ -74,7 +74,7 @@ def work(spark: SparkSession, server: str | None, stop: threading.Event, every: 
 
 
 def run_once(spark: SparkSession, server: str | None, number: int) -> str:
-    """A run: a real scan of the carts, an append of orders, a row delete; every fourth fills carts. Returns its id."""
+    """One run: scans the carts, appends orders, deletes rows; every fourth also adds carts. Returns the run id."""
     rng = random.Random(number)  # noqa: S311 - sample data
     customer = rng.randrange(CUSTOMERS)
     reads = {CARTS: _head(spark, CARTS)}
@@ -100,7 +100,7 @@ def _head(spark: SparkSession, table: str) -> int | None:
 
 
 def compact(spark: SparkSession) -> None:
-    """Bigger files, and no delete files that hit nothing."""
+    """Compact data files, and remove delete files that no longer apply."""
     for table in (ORDERS, CARTS):
         spark.sql(f"call lake.system.rewrite_data_files(table => '{table.removeprefix('lake.')}')").collect()
     spark.sql(f"call lake.system.rewrite_position_delete_files(table => '{LIVE_DELETE_TABLE}')").collect()

@@ -37,13 +37,13 @@ class Ports(NamedTuple):
 
     @classmethod
     def choose(cls, server: int) -> Ports:
-        """Free ones beside the server's; none for an Alertmanager that is not there."""
+        """Choose free ports next to the server's; none for an Alertmanager that is not installed."""
         told = free_port() if alerting.alertmanager() else None
         return cls(server, free_port(), free_port(), free_port(), told)
 
     @property
     def addresses(self) -> dict[str, Any]:
-        """What a second command needs to talk to the running demo."""
+        """The addresses by which other commands reach the running demo."""
         host = "http://127.0.0.1"
         return {
             "server": f"{host}:{self.server}",
@@ -56,7 +56,7 @@ class Ports(NamedTuple):
 
 @contextmanager
 def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) -> Iterator[ChildProcesses]:
-    """All parts up and ready inside the block, ended after it."""
+    """Start all parts and wait until they are ready; leaving the block ends them."""
     prometheus = tool("prometheus")
     name_jars()
     _write_settings(folder, told, ports)
@@ -98,7 +98,7 @@ def _write_settings(folder: Folder, told: Story, ports: Ports) -> None:
 
 
 def _start_alertmanager(children: ChildProcesses, folder: Folder, ports: Ports, progress: Progress) -> None:
-    """The demo goes on without one; it says so."""
+    """Start Alertmanager if it is installed; otherwise report that, and continue without it."""
     program = alerting.alertmanager()
     if program is None or ports.alertmanager is None:
         progress.say(alerting.MISSING)
@@ -123,7 +123,9 @@ def first_pass(folder: Folder, snapshots: int) -> Callable[[], bool | str]:
 
 
 def watch(children: ChildProcesses, progress: Progress) -> None:
-    """Runs until it is stopped. A part that ends by itself is reported; without the server the demo ends."""
+    """Supervise the parts until the demo is stopped. A part that ends by itself is reported; if the server ends, the
+    demo ends.
+    """
     while True:
         for child in children.ended():
             progress.say(f"{child.name} ended ({child.exit_code}): {child.last_words()}; see {child.log}")
@@ -133,8 +135,8 @@ def watch(children: ChildProcesses, progress: Progress) -> None:
 
 
 def stop_on_signals() -> None:
-    """SIGTERM and SIGHUP end the demo as Ctrl-C does, also where a shell ignores Ctrl-C. The first one counts: a second
-    one must not interrupt the ending of the children.
+    """End the demo on SIGTERM and SIGHUP as on Ctrl-C, also if the shell ignores Ctrl-C. Later signals are ignored, so
+    that they do not interrupt the end of the children.
     """
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -156,14 +158,14 @@ def _prometheus(binary: str, folder: Folder, ports: Ports) -> Program:
             f"--storage.tsdb.path={folder.tsdb}",
             f"--storage.tsdb.retention.time={RETENTION}",
             f"--web.listen-address=127.0.0.1:{ports.prometheus}",
-            # Links back to it stand in alerts; by itself it would name this machine, where it does not listen.
+            # Base of links in alerts; the default is this machine's host name, on which it does not listen.
             f"--web.external-url=http://127.0.0.1:{ports.prometheus}",
         ],
     )
 
 
 def _alertmanager(binary: str, folder: Folder, port: int) -> Program:
-    # What it told before the demo was stopped: it would keep silent for hours about an alert that fires anew.
+    # Forget sent notifications; otherwise an alert that fires again after a restart would not be sent for hours.
     (folder.alertmanager / "nflog").unlink(missing_ok=True)
     return Program(
         "alertmanager",
@@ -173,7 +175,7 @@ def _alertmanager(binary: str, folder: Folder, port: int) -> Program:
             f"--storage.path={folder.alertmanager}",
             f"--web.listen-address=127.0.0.1:{port}",
             f"--web.external-url=http://127.0.0.1:{port}",
-            # No cluster: it would look for an address of its own on the network.
+            # Disable clustering, which would look for an address on the network.
             "--cluster.listen-address=",
         ],
     )

@@ -1,4 +1,4 @@
-"""Where the demo finds the programs it starts: LIMNOGRAPH_TOOLS, `.tools` beside checkout or working folder, PATH."""
+"""Finds the programs that the demo starts: in LIMNOGRAPH_TOOLS, `.tools` of the checkout or working folder, or PATH."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOOLS_ENV = "LIMNOGRAPH_TOOLS"
 
 
 def tool(name: str) -> Path:
-    """`prometheus` or `promtool`. Raises EnvironmentFault with the remedy."""
+    """Path of `prometheus` or `promtool`. Raises EnvironmentFault with the remedy."""
     for folder in folders():
         file = folder / "prometheus" / name
         if file.is_file() and os.access(file, os.X_OK):
@@ -42,7 +42,7 @@ def folders() -> Iterator[Path]:
 
 
 def server_port(given: int | None, usual: int) -> int:
-    """The given port, else the usual one or a free one when that is taken. Raises InvalidInput when given and taken."""
+    """The given port, or the usual one, or any free one. Raises InvalidInput if the given port is in use."""
     if given is None:
         return usual if is_free(usual) else free_port()
     if not is_free(given):
@@ -59,7 +59,7 @@ def free_port() -> int:
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on 127.0.0.1:port now."""
+    """Whether a server can listen on 127.0.0.1:port."""
     with closing(socket.socket()) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

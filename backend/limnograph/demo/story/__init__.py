@@ -1,1 +1,1 @@
-"""What happens in the demo, as pure values."""
+"""The demo's story, as pure values."""

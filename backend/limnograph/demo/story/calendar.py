@@ -1,4 +1,4 @@
-"""When the demo's story happens: the demo day and the instants of that day. Pure; all instants are epoch ms, UTC."""
+"""Calendar of the demo's story: the demo day and its instants. Pure; all instants are epoch ms, UTC."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 STALE_AFTER = 20 * HOUR
-"""A lake built longer ago than this shows yesterday's story: its start offers `--fresh`."""
+"""Age at which a lake shows yesterday's story; starting the demo then suggests `--fresh`."""
 
 
 class Calendar(NamedTuple):
-    """Epoch ms of everything that happens. `midnight` is 00:00 of the demo day; `until` ends the history."""
+    """Instants of the story, epoch ms. `midnight` is 00:00 of the demo day; `until` is the end of the history."""
 
     midnight: int
     until: int
 
     @classmethod
     def at(cls, now_ms: int) -> Calendar:
-        """The last UTC day for which 06:00 has passed at `now_ms`; the history goes on until now."""
+        """The calendar of the last UTC day on which 06:00 has passed at `now_ms`; the history ends at `now_ms`."""
         now = datetime.fromtimestamp(now_ms / 1000, UTC)
         day = now.replace(hour=0, minute=0, second=0, microsecond=0)
         if now.hour < 6:
@@ -40,17 +40,17 @@ class Calendar(NamedTuple):
 
     @property
     def start(self) -> int:
-        """The history starts 24 hours before 06:00 of the demo day."""
+        """Start of the history, 24 hours before 06:00 of the demo day."""
         return self.clock("06:00", -1)
 
     @property
     def morning(self) -> int:
-        """06:00 of the demo day: the end of the night of the story."""
+        """06:00 of the demo day, the end of the story's night."""
         return self.clock("06:00")
 
     @property
     def burst(self) -> int:
-        """The append that causes the trouble."""
+        """The append that slows the reader down."""
         return self.clock("03:04:12")
 
     @property
@@ -60,20 +60,20 @@ class Calendar(NamedTuple):
 
     @property
     def repair(self) -> int:
-        """The compaction that ends it."""
+        """The compaction that repairs the table."""
         return self.clock("05:30")
 
     @property
     def schema_change(self) -> int:
-        """Decoy: a column is added elsewhere."""
+        """Decoy: a column is added to another table."""
         return self.clock("01:42")
 
     @property
     def decoy_append(self) -> int:
-        """Decoy: a big append elsewhere that slows no job."""
+        """Decoy: a large append to another table, which slows no job."""
         return self.clock("18:32", -1)
 
     @property
     def cpu_spike(self) -> int:
-        """Decoy: the executors are busy for ten minutes, no table changes."""
+        """Decoy: the executors are busy for ten minutes, and no table changes."""
         return self.clock("20:11", -1)

@@ -1,4 +1,4 @@
-"""The demo's tables and which commit each of them gets when. Pure values; `lake.py` makes them real."""
+"""The plan of the demo's tables and their commits. Pure values; `demo/lake` executes them."""
 
 from __future__ import annotations
 
@@ -66,16 +66,16 @@ MERGE_ON_READ = {
 }
 LIVE = {
     **MERGE_ON_READ,
-    # Readers that are a pass behind still find the metadata file they were pointed at.
+    # Readers that are one pass behind still find the metadata file of their pointer.
     "write.metadata.previous-versions-max": "100",
 }
 
 
 def _customer_events(calendar: Calendar) -> TablePlan:
-    """The table of the story: 1,202 files, 51,202 after 03:04:12, 1,554 and what came since after 05:30."""
+    """The table of the story: 1,202 files, 51,202 after 03:04:12, and after 05:30 1,554 plus those added since."""
     rng = random.Random(STORY_TABLE)  # noqa: S311 - the same lake every time, no secret
     ingest = writer_of("ingest_customer_events", calendar, 11)
-    # The reader's run at 03:05 must see the burst and nothing else; the repair likewise stands alone.
+    # The reader's run at 03:05 must see no other change than the burst; the same applies to the repair.
     quiet = (
         (calendar.burst - 2 * MINUTE, calendar.burst + 3 * MINUTE),
         (calendar.repair - MINUTE, calendar.repair + MINUTE),
@@ -98,7 +98,7 @@ def _customer_events(calendar: Calendar) -> TablePlan:
 
 
 def _web_sessions(calendar: Calendar) -> TablePlan:
-    """Small files all day, compacted every night at 00:30, without an effect on anybody."""
+    """Small files all day, compacted every night at 00:30; no job slows down."""
     name = "sales.web_sessions"
     rng = random.Random(name)  # noqa: S311
     writer = writer_of("ingest_web_sessions", calendar, 12)
@@ -125,7 +125,7 @@ def _touchpoints(calendar: Calendar) -> TablePlan:
 
 
 def _campaigns(calendar: Calendar) -> TablePlan:
-    """A column at 01:42 and a new partition field at 02:20."""
+    """A new column at 01:42 and a new partition field at 02:20."""
     plan = _steady(calendar, "marketing.campaigns", 20, (1, 1), 27)
     changes = [
         SqlStep(calendar.schema_change, "alter table {table} add column channel string after kind"),
@@ -135,7 +135,7 @@ def _campaigns(calendar: Calendar) -> TablePlan:
 
 
 def _leads(calendar: Calendar) -> TablePlan:
-    """A tag of the evening and a branch with two commits that are not on main."""
+    """A tag in the evening, and a branch with two commits that are not on main."""
     plan = _steady(calendar, "marketing.leads", 24, (1, 2), 31)
     audit = writer_of("audit_leads", calendar, 32)
     extra: list[Step] = [
@@ -148,14 +148,14 @@ def _leads(calendar: Calendar) -> TablePlan:
 
 
 def _quiet(calendar: Calendar) -> TablePlan:
-    """Busy for the first four hours, silent since: at 06:00 for twenty hours."""
+    """Busy for the first four hours and then silent, at 06:00 for twenty hours."""
     plan = _steady(calendar, QUIET_TABLE, 10, (1, 2), 33)
     steps = [step for step in plan.steps if step.at < calendar.start + 4 * HOUR]
     return _table(plan.name, plan.columns, plan.partitioned_by, plan.properties, steps)
 
 
 def _carts(calendar: Calendar) -> TablePlan:
-    """Merge-on-read with real files: row deletes every hour, eleven erasures around 01:10; delete files pile up."""
+    """Merge-on-read with real files: row deletes every two hours, eleven around 01:10; delete files accumulate."""
     plan = _live(calendar, LIVE_DELETE_TABLE, ORDER_COLUMNS, 30, 22)
     erase = "delete from {table} where customer = "
     hourly = range(calendar.start + 20 * MINUTE, min(calendar.until, calendar.start + 26 * HOUR) - MINUTE, 2 * HOUR)
@@ -165,19 +165,19 @@ def _carts(calendar: Calendar) -> TablePlan:
 
 
 def _live(calendar: Calendar, name: str, columns: str, minutes: int, number: int) -> TablePlan:
-    """A table of real files, on which a job goes on committing."""
+    """A table of real files, to which the live job commits."""
     rng = random.Random(name)  # noqa: S311
     writer = writer_of(f"ingest_{name.split('.')[1]}", calendar, number)
     steps: list[Step] = [RowAppend(calendar.start, 4_000, writer)]
     steps += [RowAppend(at, rng.randint(300, 700), writer) for at in _moments(calendar, minutes, rng)]
-    # From here on a job commits every few seconds; during the build every metadata file is kept for the replay.
+    # From then on a job commits every few seconds. Before, every metadata file is kept for the replay.
     tidy = "alter table {table} set tblproperties ('write.metadata.delete-after-commit.enabled'='true')"
     steps.append(SqlStep(calendar.until - MINUTE, tidy))
     return _table(name, columns, "", LIVE, steps)
 
 
 def _steady(calendar: Calendar, name: str, minutes: int, files: tuple[int, int], number: int) -> TablePlan:
-    """Ordinary growth: some files every so many minutes."""
+    """Ordinary growth: a few files every `minutes` minutes."""
     rng = random.Random(name)  # noqa: S311
     writer = writer_of(f"ingest_{name.split('.')[1]}", calendar, number)
     steps: list[Step] = [Append(calendar.start, Files(rng.randint(60, 400)), writer, late_days=1)]
@@ -192,9 +192,9 @@ def _table(
 
 
 def _moments(calendar: Calendar, minutes: int, rng: random.Random) -> Iterator[int]:
-    """Instants of a job that runs every so many minutes, a little late each time; after 06:00 three times as rarely."""
+    """Instants of a job that runs every `minutes` minutes, a little late each time; after 06:00 a third as often."""
     at = calendar.start + minutes * MINUTE
     while at < calendar.until - 2 * MINUTE:
-        # Whole seconds with a random part of a minute: no two commits of a table fall on one instant.
+        # A random delay within the minute, so that no two commits of a table have the same instant.
         yield at + rng.randint(1, 50) * SECOND + rng.randint(0, 999)
         at += minutes * MINUTE * (1 if at < calendar.morning else 3)

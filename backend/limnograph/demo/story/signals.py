@@ -1,4 +1,4 @@
-"""The generated part of the past: runs of jobs and load of executors. Pure; README says so too."""
+"""The generated part of the history: runs of jobs and load of executors. Pure. docs/demo.md lists what is generated."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from limnograph.demo.story.plan import CULPRIT, LIVE_APPEND_TABLE, LIVE_DELETE_T
 from limnograph.demo.story.steps import Append, RowAppend, TablePlan
 
 SLOWER = 3.08
-"""160 s against 52 s."""
+"""Factor of the slow runs: 160 s instead of 52 s."""
 
 
 class Use(NamedTuple):
-    """A table (`namespace.table`) of a job and what the job does to it."""
+    """A table (`namespace.table`) of a job, and its role, `reads` or `writes`."""
 
     table: str
     role: str
 
 
 class SignalRun(NamedTuple):
-    """One finished run, instants in epoch ms. `shown_until`: the job's exposition is gone after that."""
+    """A finished run, instants in epoch ms. `shown_until`: end of the job's exposition."""
 
     job_name: str
     application_id: str
@@ -33,12 +33,12 @@ class SignalRun(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """Its duration."""
         return (self.ended - self.started) / 1000
 
 
 class JobSchedule(NamedTuple):
-    """A job that runs every so many seconds and usually takes so many."""
+    """A job that starts every `every` seconds and usually takes `seconds`."""
 
     job_name: str
     uses: tuple[Use, ...]
@@ -48,7 +48,7 @@ class JobSchedule(NamedTuple):
 
 
 def schedules() -> tuple[JobSchedule, ...]:
-    """The jobs that read the lake. The live job has no past: what it measures would not match anything made up."""
+    """The jobs that read the lake. The live job has no generated history: it would not match its own measurements."""
     return (
         JobSchedule(READER, (Use(STORY_TABLE, "reads"),), 180, 52, 71),
         JobSchedule("sessionize", (Use("sales.web_sessions", "reads"),), 300, 75, 72),
@@ -71,7 +71,7 @@ def _reader_runs(schedule: JobSchedule, calendar: Calendar) -> Iterator[SignalRu
     rng = random.Random(schedule.job_name)  # noqa: S311 - the same past every time, no secret
     application_id = writer_of(schedule.job_name, calendar, schedule.number).app_id
     every = schedule.every * SECOND
-    # On the grid of the story: a run starts at 03:05, and none between the burst and that.
+    # Aligned to the story: a run starts at 03:05, and none between the burst and 03:05.
     started = calendar.slow_from - (calendar.slow_from - calendar.start) // every * every
     while started < calendar.until:
         seconds = schedule.seconds * rng.gauss(1.0, 0.03)
@@ -83,7 +83,7 @@ def _reader_runs(schedule: JobSchedule, calendar: Calendar) -> Iterator[SignalRu
 
 
 def _writer_runs(plan: TablePlan, calendar: Calendar) -> Iterator[SignalRun]:
-    """A run for each append: it ends when the commit is there, and carries the application id of its summary."""
+    """A run for each append. It ends right after the commit and has the application id of the commit's summary."""
     rng = random.Random(f"runs of {plan.name}")  # noqa: S311
     for step in plan.steps:
         if not isinstance(step, Append | RowAppend):
@@ -99,7 +99,7 @@ def _writer_runs(plan: TablePlan, calendar: Calendar) -> Iterator[SignalRun]:
 
 
 class Load(NamedTuple):
-    """What an executor of the cluster reports at an instant."""
+    """Metrics of an executor at an instant."""
 
     active_tasks: float
     memory_bytes: float
@@ -107,7 +107,9 @@ class Load(NamedTuple):
 
 
 def load_at(calendar: Calendar, at: int, rng: random.Random) -> Load:
-    """Load of the reader's executor: busy while it is slow, and for ten minutes at 20:11 for a reason of its own."""
+    """Load of the reader's executor: busy while the reader is slow, and for ten minutes at 20:11 for no reason in the
+    lake.
+    """
     slow = calendar.slow_from <= at < calendar.repair
     spike = calendar.cpu_spike <= at < calendar.cpu_spike + 10 * MINUTE
     cpu = 0.94 if spike else 0.44 if slow else 0.31

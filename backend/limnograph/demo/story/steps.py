@@ -1,4 +1,4 @@
-"""A table of the demo: its SQL, and commits by writers in order of time. Pure values."""
+"""Building blocks of a table's plan: SQL, and commits by writers. Pure values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COMMON_SIZES = (100 * MB, 128 * MB)
 
 
 class Writer(NamedTuple):
-    """Who commits: what Spark would write into the summary."""
+    """The writer of a commit, as Spark records it in the summary."""
 
     app_id: str
     app_name: str
@@ -19,7 +19,9 @@ class Writer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Placeholder data files: how many, sizes in bytes drawn between two bounds, rows each, stem of their names."""
+    """Placeholder data files: their number, the bounds of their random sizes in bytes, rows per file, stem of their
+    names.
+    """
 
     count: int
     sizes: tuple[int, int] = COMMON_SIZES
@@ -47,14 +49,16 @@ class RowAppend:
 
 
 class SqlStep(NamedTuple):
-    """SQL that Spark runs: DDL on any table, DELETE or a procedure only where the files are real."""
+    """SQL that Spark runs: DDL on any table; DELETE or a procedure only on tables with real files."""
 
     at: int
     sql: str
 
 
 class Compaction(NamedTuple):
-    """Placeholders whose name holds `stem` become `into.count` bigger ones: operation `replace`, metadata only."""
+    """Replaces placeholders whose names start with `stem` with `into.count` larger ones: operation `replace`, metadata
+    only.
+    """
 
     at: int
     stem: str
@@ -65,7 +69,7 @@ Step = Append | RowAppend | SqlStep | Compaction
 
 
 class TablePlan(NamedTuple):
-    """One table: its SQL columns, partitioning, properties and its commits in order of time."""
+    """A table: its SQL columns, partitioning, properties, and commits in order of time."""
 
     name: str
     columns: str
@@ -75,10 +79,10 @@ class TablePlan(NamedTuple):
 
     @property
     def namespace(self) -> str:
-        """First part of the name."""
+        """The first part of the name."""
         return self.name.split(".", maxsplit=1)[0]
 
     @property
     def table(self) -> str:
-        """Last part of the name."""
+        """The last part of the name."""
         return self.name.split(".")[1]

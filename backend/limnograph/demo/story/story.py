@@ -17,7 +17,7 @@ from limnograph.domain.errors import EnvironmentFault
 
 
 class StoryEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit of the story or a decoy; `snapshot_id` null when it made no snapshot."""
+    """A commit of the story or a decoy; `snapshot_id` is null if it made no snapshot."""
 
     what: str
     table: str | None
@@ -30,7 +30,7 @@ class StoryEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Slowdown(msgspec.Struct, frozen=True, kw_only=True):
-    """The job that suffers: from the first slow run to the repair; usual and slow duration in seconds."""
+    """The slowdown of the reader, from the first slow run to the repair; usual and slow duration in seconds."""
 
     job_name: str
     start: int
@@ -40,7 +40,7 @@ class Slowdown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Story(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole of it."""
+    """The whole story."""
 
     demo_day: str
     generated_at: int
@@ -60,7 +60,7 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tell(calendar: Calendar, plans: Sequence[TablePlan], marks: Mapping[str, Sequence[Mark]]) -> Story:
-    """The story out of what was really committed. Raises KeyError when the plan's commit is not among the marks."""
+    """The story of the commits that were really made. Raises KeyError if a commit of the plan has no mark."""
     ids = {(name, one.planned): one.snapshot_id for name, made in marks.items() for one in made}
     writer = next(
         step.writer
@@ -116,12 +116,12 @@ def tell(calendar: Calendar, plans: Sequence[TablePlan], marks: Mapping[str, Seq
 
 
 def write(story: Story, file: Path) -> None:
-    """As JSON, readable."""
+    """Write the story as indented JSON."""
     file.write_bytes(msgspec.json.format(msgspec.json.encode(story), indent=1) + b"\n")
 
 
 def read(file: Path) -> Story:
-    """The story of a built lake. Raises EnvironmentFault when the file is missing or of another version."""
+    """The story of a built lake. Raises EnvironmentFault if the file is missing or of another version."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=Story)
     except (OSError, msgspec.DecodeError, json.JSONDecodeError) as error:

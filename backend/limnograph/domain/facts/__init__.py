@@ -1,1 +1,1 @@
-"""Rows of the meta tables: the one description from which schemas and docs are generated."""
+"""Rows of the meta tables: the single description from which schemas and docs are generated."""

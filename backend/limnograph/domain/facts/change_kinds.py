@@ -1,4 +1,4 @@
-"""Kinds of rows in `changes`: what each one's columns mean. `docs/meta-tables.md` shows this table."""
+"""Kinds of rows in `changes`, and the meaning of their columns. `docs/meta-tables.md` contains this table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 
 class ChangeKind(NamedTuple):
-    """`is_event`: it happened once; others are states, with a row each time that the value changes. In Markdown."""
+    """A kind of change, described in Markdown. `is_event`: it happened once; other kinds are states, with a row for
+    each change of the value.
+    """
 
     meaning: str
     subject: str

@@ -1,6 +1,7 @@
-"""How one column of a meta table is described: type, Iceberg field id, meaning. Adapters derive from it.
+"""Describes columns of meta tables: type, Iceberg field id, meaning. Adapters derive their schemas from it.
 
-Types are spelled as in the Iceberg spec. Nested types carry the field ids of their children, because ids are for ever.
+Types have the names of the Iceberg spec. Nested types contain the field ids of their children, because ids are
+permanent.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class Primitive(NamedTuple):
 
 
 class ListOf(NamedTuple):
-    """An Iceberg list; its element is optional and has its own field id."""
+    """An Iceberg list; its element is optional and has a field id."""
 
     element_id: int
     element: Type
@@ -58,7 +59,7 @@ class Column(NamedTuple):
 
 
 class Col(NamedTuple):
-    """Annotation of a struct field: everything of a Column but its name."""
+    """Annotation of a struct field: a Column without its name."""
 
     field_id: int
     type: Type
@@ -77,7 +78,7 @@ def _col(hint: Any) -> Col:
 
 
 def walk_ids(columns: tuple[Column, ...]) -> Iterator[int]:
-    """Every field id of a table, nested ones included."""
+    """All field ids of a table, nested ones included."""
     for column in columns:
         yield column.field_id
         yield from _nested_ids(column.type)

@@ -1,6 +1,6 @@
 """Facts that other programs and users report: job runs, alerts, reports of Iceberg clients, labels. Rows of four meta
-tables. They arrive through the inbox, where each has a key, so that a repeat changes nothing. Like all facts: a number
-that is not known is None, instants are microseconds since the epoch, columns are only ever added.
+tables. They arrive through the inbox, whose keys make repeats harmless. As for all facts, unknown numbers are None,
+instants are epoch microseconds, and columns are only ever added.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Example queries of `docs/meta-tables.md`. Tests run each of them on every engine that it names."""
+"""Example queries of `docs/meta-tables.md`. Tests run each query on every engine that it lists."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ SPARK, TRINO, DUCKDB = "Spark", "Trino", "DuckDB"
 
 
 def spark_text(sql: str) -> str:
-    """Spark writes backticks for double quotes."""
+    """The SQL with Spark's quotes: backticks instead of double quotes."""
     return sql.replace('"', "`")
 
 
 class ExampleQuery(NamedTuple):
-    """A question and its SQL: one text for all engines (Spark writes backticks for double quotes), or one for each."""
+    """A question and its SQL: one text for all engines (`spark_text` adapts the quotes), or one per engine."""
 
     question: str
     sql: str | dict[str, str]
 
     def on(self, engine: str) -> str:
-        """The SQL as an engine takes it."""
+        """The SQL for an engine."""
         text = self.sql if isinstance(self.sql, str) else self.sql[engine]
         return spark_text(text) if engine == SPARK else text
 

@@ -1,7 +1,7 @@
-"""What the pipeline keeps about its own meta tables: columns of the roll-ups by hour and day, and runs of maintenance.
+"""Facts that housekeeping writes: columns of the hourly and daily roll-ups, and runs of maintenance.
 
-Part of the one description: `meta_tables.py` makes meta tables of them. Field ids are written out because they are
-for ever.
+Part of the single description: `meta_tables.py` defines meta tables from it. Field ids are literals because they are
+permanent.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ DELTAS = {
     "removed_records": 26,
     "removed_bytes": 27,
 }
-"""Columns of `snapshots` that are summed, and the field ids of their sums."""
+"""Column of `snapshots` to sum -> field id of the sum."""
 BY_REPLACE = {f"{name}_by_replace": field_id + 20 for name, field_id in DELTAS.items()}
-"""The same sums over operation `replace` alone: what compaction moved, not what writers did."""
+"""The same sums over operation `replace` only: files that compaction rewrote, not those of writers."""
 OPERATIONS = {"append": "appends", "overwrite": "overwrites", "replace": "replaces", "delete": "deletes"}
-"""Operations that have a count of their own."""
+"""Operation -> column with its number of commits."""
 STATES = {
     "total_data_files": 100,
     "total_delete_files": 104,
@@ -43,18 +43,18 @@ STATES = {
     "live_snapshots": 144,
     "metadata_bytes": 148,
 }
-"""Columns of `snapshots` that are a state of the table, and the field id of the first of their four columns."""
+"""Column of `snapshots` that is a state of the table -> field id of the first of its four columns."""
 ENDS = {
     "first": "after the first change of main; null: unknown",
     "last": "after the last change of main; null: unknown",
     "min": "smallest known value along main",
     "max": "largest known value along main",
 }
-"""How a state is summarised over a span: column `<state>_<end>`."""
+"""Summaries of a state over a span; each is a column `<state>_<end>`."""
 
 
 def span_columns(unit: str) -> tuple[Column, ...]:
-    """Columns of a roll-up by `hour` or `day`; the two differ only in the name of the span."""
+    """Columns of a roll-up by `hour` or `day`, which differ only in the name of the span."""
     return (
         Column("table_uuid", 1, STRING, "identity of the table's history", required=True),
         Column(unit, 2, TIMESTAMPTZ, f"start of the {unit}, UTC", required=True),

@@ -1,5 +1,5 @@
-"""`docs/meta-tables.md` from `meta_tables.py`: `python -m limnograph.domain.facts.reference`. CI compares it with the
-file.
+"""Generates `docs/meta-tables.md` from the facts: `python -m limnograph.domain.facts.reference`. CI compares it with
+the file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _tables() -> Iterator[str]:
 
 
 def _kinds() -> str:
-    """Kinds of rows in `changes`."""
+    """The table of kinds of rows in `changes`."""
     head = (
         "### Kinds of `changes`\n\nA state has a row each time it changes, with `from_value` before and `to_value` "
         "after, at some instant between `not_before` and `at`.\nAn event has one row.\n\n| kind | | meaning | "

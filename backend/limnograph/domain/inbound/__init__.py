@@ -1,1 +1,1 @@
-"""What other programs send, as far as Limnograph reads it."""
+"""Messages of other programs, with the fields that Limnograph reads."""

@@ -1,4 +1,4 @@
-"""Labels of alerts: the fingerprint that Prometheus gives a set of them, and the table that they name."""
+"""Labels of alerts: Prometheus' fingerprint of a label set, and the table that the labels name."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ NAMESPACE = ("table_namespace", "exported_table_namespace", "exported_namespace"
 TABLE = ("table", "exported_table", "table_name", "dataset")
 JOB = ("job_name", "exported_job_name")
 TABLE_LABELS = frozenset({*CATALOG, *NAMESPACE, *TABLE})
-"""Every label that may say a part of the name of a table."""
+"""Every label that may contain a part of a table's name."""
 _WEAK = "namespace"
-"""Kubernetes overwrites it with its own: one that fits no table is none of a table's."""
+"""Kubernetes overwrites this label with its own namespace, so a value that fits no table is ignored."""
 _CLASSIC = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _OFFSET, _PRIME, _BITS = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 
@@ -30,8 +30,8 @@ def fingerprint(labels: Mapping[str, str]) -> str:
 
 
 def matcher(name: str, value: str) -> str:
-    """`name="value"` as Alertmanager reads it. Since 0.27 a name may be any UTF-8, and one that is no classic name is
-    quoted like a value.
+    """A matcher `name="value"` for Alertmanager. Since 0.27 names may be any UTF-8; those other than classic names are
+    quoted like values.
     """
     return f"{name if _CLASSIC.fullmatch(name) else _quoted(name)}={_quoted(value)}"
 
@@ -41,7 +41,7 @@ def _quoted(text: str) -> str:
 
 
 class NamedTable(NamedTuple):
-    """The table that labels name; None if they name none. `weak`: the namespace label may have another meaning."""
+    """The parts of a table's name that labels contain. `weak`: the namespace label may have another meaning."""
 
     catalog: str | None
     namespace: str | None
@@ -50,7 +50,9 @@ class NamedTable(NamedTuple):
 
 
 def named(labels: Mapping[str, str]) -> NamedTable:
-    """By the aliases in their order. A dotted `table` or `dataset` contributes the part before its last dot."""
+    """The table that labels name; the first alias that is set wins. Without a reliable namespace label, a dotted
+    `table` or `dataset` supplies the namespace, and the catalog if it has one.
+    """
     catalog, table = _first(labels, CATALOG), _first(labels, TABLE)
     key = next((name for name in NAMESPACE if labels.get(name)), None)
     namespace = labels[key] if key else None
@@ -66,13 +68,13 @@ def named(labels: Mapping[str, str]) -> NamedTable:
 
 
 def job_of(labels: Mapping[str, str]) -> str | None:
-    """The job that labels name: never Prometheus' own `job`."""
+    """The job that labels name. Prometheus' own label `job` is never used."""
     return _first(labels, JOB)
 
 
 def tables(labels: Mapping[str, str], known: Iterable[TableName]) -> list[TableName]:
-    """Known tables that labels may mean; none when they name no table. One that is named in full is itself, known or
-    not.
+    """Known tables that labels may refer to; empty if they name no table. A table that is named in full is returned
+    even if it is unknown.
     """
     said = named(labels)
     if said.table is None:

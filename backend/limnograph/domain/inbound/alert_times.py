@@ -1,4 +1,4 @@
-"""Instants as senders of alerts write them: RFC 3339, and the year 1 for none."""
+"""Instants in alerts: RFC 3339, with the year 1 for a missing one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _FIRST = _EPOCH + timedelta(days=1)
 
 
 def instant(value: Any) -> Micros | None:
-    """Epoch microseconds of RFC 3339 text, to the millisecond: what distinguishes two episodes must be the same on the
-    wire. Go's zero time (year 1) is None, and so is anything that is not an instant.
+    """Epoch microseconds of RFC 3339 text, truncated to milliseconds, the precision of our API: it identifies an
+    episode. None for Go's zero time (year 1), and for anything that is not an instant.
     """
     if not isinstance(value, str):
         return None

@@ -38,7 +38,7 @@ class ReportIn(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
 
 
 def long(value: object) -> int | None:
-    """A whole number of 64 bits, also as decimal text; None for anything else."""
+    """A 64-bit integer, or its decimal text; None for anything else."""
     if isinstance(value, str) and value.removeprefix("-").isdecimal() and value.isascii() and len(value) <= 20:
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and -LARGEST - 1 <= value <= LARGEST:
@@ -64,5 +64,5 @@ def numbers(metrics: Mapping[str, Any]) -> dict[str, int]:
 
 
 def texts(values: Mapping[str, Any] | None) -> dict[str, str]:
-    """Entries with a plain value, as text."""
+    """Entries with a scalar value, as text."""
     return {name: str(value) for name, value in (values or {}).items() if isinstance(value, (str, int, float))}

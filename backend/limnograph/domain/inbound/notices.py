@@ -1,6 +1,6 @@
-"""A notification that a table may have changed. It only triggers a check: facts are always read from the lake.
+"""Notifications that a table may have changed. They only trigger a check: facts are always read from the lake.
 
-Lost, late, repeated and out-of-order ones are harmless, because tables are probed anyway.
+Lost, late, repeated and out-of-order notifications are harmless, because tables are probed anyway.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import msgspec
 from limnograph.domain.ids import TableName
 
 MARKERS = ("/metadata/", "/_delta_log/", "/.hoodie/")
-"""Path between the folder of a table and its metadata, per format."""
+"""Path from a table's folder to its metadata, per format."""
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Its sender and, as far as stated, the table: by name, by folder, by the id of the commit. `identity` detects
-    repeats; it is never shown.
+    """A notification: its sender and, if stated, the table's name, its folder, and the id of the commit. `identity`
+    detects repeats; it is never shown.
     """
 
     source: str
@@ -37,7 +37,7 @@ def notice(
     snapshot_id: int | None = None,
     event: str | None = None,
 ) -> Notice:
-    """A notice about a table whose name may not be known."""
+    """Build a notice about a table whose name may be unknown."""
     catalog, namespace, table = name or (None, None, None)
     return Notice(
         source=source,
@@ -52,6 +52,6 @@ def notice(
 
 
 def folder_of(location: str) -> str:
-    """Folder of the table that a metadata file belongs to; the location itself if it is not a metadata file."""
+    """The table's folder for the location of a metadata file; any other location unchanged."""
     found = [at for marker in MARKERS if (at := location.rfind(marker)) > 0]
     return location[: max(found)] if found else location

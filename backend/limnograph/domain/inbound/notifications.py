@@ -1,4 +1,6 @@
-"""Bodies of notifications as far as we read them: CloudEvents, S3 events, Debezium's change events. Lenient structs."""
+"""Bodies of notifications, with the fields that we read: CloudEvents, S3 events, Debezium's change events. Unknown
+fields are ignored.
+"""
 
 from __future__ import annotations
 

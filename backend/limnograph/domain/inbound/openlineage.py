@@ -1,5 +1,5 @@
-"""OpenLineage's RunEvent as far as we read it (spec 2-0-2). Lenient: unknown fields are ignored, and a malformed facet
-is treated as absent. Facets stay text until one is needed.
+"""OpenLineage's RunEvent (spec 2-0-2), with the fields that we read. Unknown fields are ignored, and a malformed facet
+is treated as absent. A facet is parsed only when it is needed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _S = TypeVar("_S", bound=msgspec.Struct)
 
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Base: names on the wire are in camel case."""
+    """Base: wire names are in camel case."""
 
 
 class Run(Wire, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ class VersionFacet(Wire, frozen=True, kw_only=True):
 
 
 class Transformation(Wire, frozen=True, kw_only=True):
-    """How an input column goes into an output column. `masking`: the value is fully masked."""
+    """How an output column depends on an input column. `masking`: the value is fully masked."""
 
     type: str | None = None
     subtype: str | None = None
@@ -98,7 +98,7 @@ class Transformation(Wire, frozen=True, kw_only=True):
 
 
 class InputField(Wire, frozen=True, kw_only=True):
-    """A column that another one comes from."""
+    """An input column that an output column is derived from."""
 
     namespace: str
     name: str
@@ -107,7 +107,7 @@ class InputField(Wire, frozen=True, kw_only=True):
 
 
 class OutputField(Wire, frozen=True, kw_only=True):
-    """Where a column of an output comes from. `transformation_type` of older versions: `IDENTITY` or `MASKED`."""
+    """The lineage of an output column. `transformation_type`, of older versions: `IDENTITY` or `MASKED`."""
 
     input_fields: list[InputField] = []
     transformation_type: str | None = None
@@ -127,7 +127,7 @@ class EngineFacet(Wire, frozen=True, kw_only=True):
 
 
 class ApplicationFacet(Wire, frozen=True, kw_only=True):
-    """`spark_applicationDetails`; comes with START alone."""
+    """`spark_applicationDetails`; sent with START only."""
 
     application_id: str | None = None
 
@@ -139,7 +139,7 @@ class ErrorFacet(Wire, frozen=True, kw_only=True):
 
 
 class ParentRun(Wire, frozen=True, kw_only=True):
-    """Run inside ParentFacet."""
+    """The run of a ParentFacet."""
 
     run_id: str
 

@@ -1,6 +1,6 @@
-"""What follows a table's name in Iceberg's engines: a metadata table (`orders.files`, `orders$files`, `/orders#files`),
-a branch or tag (`orders.branch_audit`), a snapshot or an instant. It selects a part of the table and is not a table
-itself.
+"""Suffixes of table names in Iceberg's engines: a metadata table (`orders.files`, `orders$files`, `/orders#files`), a
+branch or tag (`orders.branch_audit`), a snapshot or an instant. A suffix selects a part of the table and does not name
+another table.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ METADATA_TABLES = frozenset(
         "timestamps",
     )
 )
-"""Of Iceberg's `MetadataTableType`, Spark's `changes`, and Trino; in any case."""
+"""Metadata tables of Iceberg's `MetadataTableType`, Spark's `changes`, and those of Trino; case-insensitive."""
 _ID = re.compile(r"snapshot_id_(\d{1,19})", re.ASCII | re.IGNORECASE)
 _INSTANT = re.compile(r"at_timestamp_\d{1,19}", re.ASCII | re.IGNORECASE)
 _REF = re.compile(r"(branch|tag)_(.+)", re.IGNORECASE | re.DOTALL)
@@ -51,7 +51,7 @@ WHOLE = TableSelector()
 
 
 def selector_of(level: str) -> TableSelector | None:
-    """What a level behind a table's name selects; None where it selects nothing."""
+    """The selector that the level after a table's name spells; None if it is not a selector."""
     if level.lower() in METADATA_TABLES:
         return TableSelector(metadata_table=level.lower())
     if found := _ID.fullmatch(level):
@@ -63,7 +63,7 @@ def selector_of(level: str) -> TableSelector | None:
 
 
 def split_name(name: str) -> tuple[str, TableSelector] | None:
-    """`orders$files` or `orders#branch_x` in two; None for a name without a selector."""
+    """Split `orders$files` or `orders#branch_x` into name and selector; None without a selector."""
     for sign in ("$", "#"):
         base, found, level = name.rpartition(sign)
         if found and base and (selector := selector_of(level)) is not None:
@@ -72,7 +72,7 @@ def split_name(name: str) -> tuple[str, TableSelector] | None:
 
 
 def split_folder(location: str) -> tuple[str, TableSelector] | None:
-    """A table's folder and what is selected of it: `…/orders/files`, `…/orders#files`; None where nothing is."""
+    """Split `…/orders/files` or `…/orders#files` into the table's folder and the selector; None without a selector."""
     folder, _, last = location.rstrip("/").rpartition("/")
     if folder and (selector := selector_of(last)) is not None:
         return folder, selector

@@ -1,1 +1,1 @@
-"""What the metadata of one table says, in the same words for every format."""
+"""The metadata of one table, in the same terms for every format."""

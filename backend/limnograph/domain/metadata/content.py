@@ -1,5 +1,5 @@
-"""Contents of a table after one snapshot and the changes of that snapshot: the result of every format's reader. Readers
-return counts; `services/extraction/extract.py` turns them into rows. A number that is not known is None, never 0; sizes
+"""Contents of a table after one snapshot, and the changes of that snapshot: the result of every format's reader.
+Readers return counts; `services/extraction/extract.py` turns them into rows. Unknown numbers are None, never 0; sizes
 are bytes.
 """
 
@@ -13,11 +13,13 @@ from limnograph.domain.metadata.manifests import ManifestFile, PartitionKey
 from limnograph.domain.time import Micros
 
 PARTITIONS_KEPT = 1_000
-"""A `full` row names this many partitions, the largest by bytes; a snapshot that changed more has a `full` row."""
+"""Maximum number of partitions in a `full` row, the largest by bytes. A snapshot that changed more partitions gets a
+`full` row.
+"""
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
-    """Live files after the snapshot. `small_files` is None where the table has no target size."""
+    """Live files after the snapshot. `small_files` is None if the table has no target size."""
 
     data_files: int | None
     records: int | None
@@ -41,11 +43,13 @@ UNKNOWN_TOTALS = Totals(
     equality_deletes=None,
     dvs=None,
 )
-"""Of a snapshot whose live files are not known."""
+"""Totals of a snapshot whose live files are unknown."""
 
 
 class SnapshotChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """What the snapshot itself added and removed. `partitions`: partitions whose data or delete files it touched."""
+    """Files that the snapshot added and removed. `partitions`: number of partitions whose data or delete files it
+    touched.
+    """
 
     added_data_files: int | None
     added_delete_files: int | None
@@ -59,9 +63,10 @@ class SnapshotChanges(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PartitionState(msgspec.Struct, frozen=True, kw_only=True):
-    """Live files of one partition (all 0 when the snapshot emptied it) and the data files the snapshot moved there.
+    """Live files of one partition (all 0 if the snapshot emptied it), and the data files that the snapshot added or
+    removed.
 
-    `last_committed_at`: latest commit (microseconds) that touched it, None if no retained snapshot shows it.
+    `last_committed_at`: the latest commit (epoch microseconds) that touched it; None if that snapshot is not retained.
     """
 
     data_files: int
@@ -75,9 +80,10 @@ class PartitionState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Partitions(msgspec.Struct, frozen=True, kw_only=True):
-    """`changed`: every partition that the snapshot touched. `full`: the PARTITIONS_KEPT largest ones.
+    """States of partitions. `scope`: `changed`, every partition that the snapshot touched, or `full`, the
+    PARTITIONS_KEPT largest ones.
 
-    `total`: partitions with a live file.
+    `total`: number of partitions with live files.
     """
 
     scope: Literal["changed", "full"]
@@ -86,10 +92,11 @@ class Partitions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """Numbers over all live files that do not add up from snapshot to snapshot (reference: Iceberg's bin-pack planner
-    for debt; depth of overlap of the first sort or partition field; skew of partition bytes).
+    """Numbers over all live files that cannot be derived by adding up snapshots: debt (as Iceberg's bin-pack planner
+    computes it), depth of overlap of the first sort or partition field, skew of partition bytes.
 
-    `debt_outputs`: files that the debt's groups would become. `overlap_unbounded`: files that overlap leaves out.
+    `debt_outputs`: files that compaction of the debt would write. `overlap_unbounded`: files without bounds, which
+    overlap does not count.
     """
 
     debt_files: int | None = None
@@ -106,9 +113,10 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):
-    """One snapshot read to its entries. `histogram`: counts by `HISTOGRAM_EDGES`; `shape` None: not computed.
+    """One snapshot read down to its entries. `histogram`: counts by `HISTOGRAM_EDGES`; `shape`: None if it was not
+    computed.
 
-    `histogram` and `partitions` are None where only what the snapshot changed is known (a cleaned Delta log).
+    `histogram` and `partitions` are None if only the snapshot's own changes are known (a cleaned Delta log).
     """
 
     totals: Totals
@@ -119,10 +127,10 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Want(NamedTuple):
-    """Which parts of a snapshot a caller needs. `entries`: read the deepest level; else the manifest list suffices.
-    `changed_only`: partitions that the snapshot touched suffice (unless there are more than PARTITIONS_KEPT). `shape`:
-    compute it (True), leave it (False), or compute it where the snapshot itself wrote a tenth of the live manifests
-    (for formats without manifests: of the live files).
+    """Which parts of a snapshot a caller needs. `entries`: read down to the entries; otherwise the manifest list
+    suffices. `changed_only`: only partitions that the snapshot touched (unless there are more than PARTITIONS_KEPT).
+    `shape`: compute it (True), omit it (False), or (None) compute it if the snapshot itself wrote a tenth of the live
+    manifests (for formats without manifests: of the live files).
     """
 
     entries: bool = True
@@ -133,12 +141,12 @@ class Want(NamedTuple):
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """The deepest level of a snapshot that could be read.
 
-    `content` is there exactly for tier `entries`, `manifests` (lines of the manifest list) for `manifest_list` and
-    `entries` of formats that have them. `problems`: codes of permanent damage; any of them makes the row `partial`.
+    `content` is set exactly for tier `entries`; `manifests` (entries of the manifest list) for `manifest_list` and
+    `entries`, in formats that have them. `problems`: codes of permanent damage; any of them makes the row `partial`.
     `notes`: codes of deliberate omissions (`shape_too_large`: more live files than the shape's limit); the row stays
-    `ok`. Both are in column `problems`. `said`: numbers of the format without a column; they are in the row's summary
-    with the writer's own. `details`: by code the damaged file and the reason, a sentence for users that rows do not
-    keep.
+    `ok`. Both are in column `problems`. `said`: numbers of the format without a column, stored in the row's summary
+    with the writer's own. `details`: for each code a sentence for users with the damaged file and the reason; rows do
+    not contain it.
     """
 
     tier: Literal["summary", "manifest_list", "entries"]

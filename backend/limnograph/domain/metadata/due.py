@@ -1,4 +1,4 @@
-"""A table that has news, as a value that can cross to a worker."""
+"""A table with new snapshots, as a value that can be sent to a worker."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from limnograph.domain.ids import TableName
 
 
 class DueTable(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be extracted of one table; crosses to Spark's workers as JSON.
+    """The snapshots of one table to extract; sent to Spark's workers as JSON.
 
-    `snapshot_ids`: the new ones. `with_partitions`: known snapshots that `partitions_base` may name.
+    `snapshot_ids`: the new snapshots. `with_partitions`: known snapshots that `partitions_base` may refer to.
     """
 
     catalog: str
@@ -30,5 +30,5 @@ class DueTable(msgspec.Struct, frozen=True, kw_only=True):
         return TableName(self.catalog, self.namespace, self.table)
 
     def only(self, snapshot_ids: list[int]) -> DueTable:
-        """The same for some of the snapshots."""
+        """The same with these snapshots only."""
         return msgspec.structs.replace(self, snapshot_ids=snapshot_ids)

@@ -1,5 +1,5 @@
-"""The result of `limnograph inspect`: a document for other programs, and additional output for users.
-The members of Inspection and below are a contract: none is omitted, none is added.
+"""The result of `limnograph inspect`: the document of DESIGN §11 for other programs, and additional output for users.
+The fields of Inspection and of the structs in it are a contract: none is ever omitted or added.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from limnograph.domain.time import Millis
 
 
 class DocumentTotals(msgspec.Struct, frozen=True, kw_only=True):
-    """Live files and rows after a snapshot; None = not known."""
+    """Live files and rows after a snapshot; None = unknown."""
 
     data_files: int | None
     delete_files: int | None
@@ -23,7 +23,7 @@ class DocumentTotals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileDelta(msgspec.Struct, frozen=True, kw_only=True):
-    """What a snapshot added or removed."""
+    """Files that a snapshot added or removed."""
 
     data_files: int | None
     delete_files: int | None
@@ -48,7 +48,7 @@ class InspectedSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HeadState(msgspec.Struct, frozen=True, kw_only=True):
-    """State at main's head; `snapshot_id` None: nothing was ever committed, and every number is 0."""
+    """State at main's head. `snapshot_id` is None if nothing was ever committed; then every number is 0."""
 
     snapshot_id: str | None
     data_files: int | None
@@ -59,7 +59,7 @@ class HeadState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InspectedTable(msgspec.Struct, frozen=True, kw_only=True):
-    """The table's identity; None where the metadata does not say it or cannot be read."""
+    """The table's identity; None for values that the metadata lacks, or if it cannot be read."""
 
     format: str | None
     format_version: int | None
@@ -72,7 +72,7 @@ class InspectedTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InspectedProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """A problem with its stable code; `snapshot_id` None: of the table as a whole."""
+    """A problem with its stable code; `snapshot_id` is None for a problem of the whole table."""
 
     code: str
     detail: str
@@ -125,7 +125,7 @@ class Structure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InspectionReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The contract's document, and output for users only. `structure` None: main's head was not read."""
+    """The document of the contract, and additional output for users. `structure`: None if main's head was not read."""
 
     document: Inspection
     structure: Structure | None

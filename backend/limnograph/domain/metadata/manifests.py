@@ -1,4 +1,4 @@
-"""One line of a manifest list, groups of many of them, and the histogram of file sizes that every format counts by."""
+"""Manifests and their distribution to readers in groups; the histogram of file sizes for every format."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES
 PartitionKey = tuple[int, str]
 """`(spec id, partition as text)`."""
 MANY_MANIFESTS = "many_manifests"
-"""Code of a table whose new manifests one reader leaves to many; no row ever has it."""
+"""Internal code: the table has too many new manifests for one reader, so several share them. It appears in no row."""
 GROUP_MANIFESTS, GROUP_BYTES = 128, 16 * 2**20
-"""A group of manifests is read within a table's deadline, also over a slow store."""
+"""Size of a group in manifests and in bytes, such that a slow store serves it within a table's deadline."""
 
 
 class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One line of a manifest list. Counts are None where the writer left them out (format v1)."""
+    """An entry of a manifest list. Counts are None if the writer omitted them (format v1)."""
 
     path: str
     length: int | None = None
@@ -33,8 +33,8 @@ class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ManifestWork(msgspec.Struct, frozen=True):
-    """Manifests to be read, and what their numbers depend on. `cache`: name of the table's file in the cache; `keep`:
-    file columns too.
+    """Manifests to read, and the parameters of their numbers. `cache`: name of the table's file in the cache. `keep`:
+    whether to include columns of single files.
     """
 
     cache: str
@@ -45,7 +45,7 @@ class ManifestWork(msgspec.Struct, frozen=True):
 
 
 class CacheRow(msgspec.Struct, frozen=True):
-    """A value of the cache."""
+    """An entry of the cache."""
 
     kind: str
     key: bytes
@@ -53,7 +53,7 @@ class CacheRow(msgspec.Struct, frozen=True):
 
 
 def grouped(work: ManifestWork) -> list[ManifestWork]:
-    """The work in parts of about the same size."""
+    """The work, split into groups of at most GROUP_MANIFESTS and GROUP_BYTES."""
     found: list[list[ManifestFile]] = []
     weight = GROUP_BYTES
     for manifest in work.manifests:
@@ -66,12 +66,12 @@ def grouped(work: ManifestWork) -> list[ManifestWork]:
 
 
 def size_bin(size_bytes: int) -> int:
-    """Bin of a file size in the histogram; an edge belongs to the bin above it."""
+    """Bin of a file size in the histogram; an edge belongs to the higher bin."""
     return bisect_right(HISTOGRAM_EDGES, size_bytes)
 
 
 def percentile_bin(histogram: list[int], share: float) -> int:
-    """Bin in which `share` of the files is reached; the first one without files."""
+    """Bin at which `share` of the files is reached; the first bin if there are no files."""
     rank, seen = share * sum(histogram), 0
     for index, count in enumerate(histogram):
         seen += count
@@ -81,7 +81,7 @@ def percentile_bin(histogram: list[int], share: float) -> int:
 
 
 def histogram_percentile(histogram: list[int], share: float) -> int | None:
-    """Size (bytes) below which `share` of the files lie, interpolated in its bin; None without files."""
+    """The percentile `share` of file sizes in bytes, interpolated within its bin; None without files."""
     files = sum(histogram)
     if not files:
         return None

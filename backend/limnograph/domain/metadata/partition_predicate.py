@@ -1,9 +1,9 @@
-"""The rows of some partitions as a Spark SQL predicate, built from the partitions' texts and their specs. A field whose
-values cannot be derived from its text (`bucket`, `truncate`, `void`, binary columns, shortened texts) is omitted, so
-that the predicate may select more than the partitions, never less. Pure.
+"""Builds a Spark SQL predicate for the rows of partitions from the partitions' texts and specs. A field whose values
+cannot be derived from its text (`bucket`, `truncate`, `void`, binary columns, shortened texts) is omitted, so the
+predicate may select more than the partitions, never less. Pure.
 
-Literals follow Spark's rules (backslash escapes, `spark.sql.parser.escapedStringLiterals=false`), periods those of
-Iceberg's transforms: days and hours of a `timestamptz` are of UTC (table spec, "Partition Transforms").
+Literals follow Spark's rules (backslash escapes, `spark.sql.parser.escapedStringLiterals=false`), periods follow
+Iceberg's transforms: days and hours of a `timestamptz` are in UTC (table spec, "Partition Transforms").
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from limnograph.domain.answers.tables import PartitionField
 from limnograph.domain.metadata.partition_text import MAX_TEXT, NULL
 
 MOST_PARTITIONS = 20
-"""A predicate of more partitions than this is not one that a person checks before running it."""
+"""Maximum number of partitions: users should be able to check a predicate before they run it."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _INTEGER = re.compile(r"-?\d+")
 _PLAIN = {
@@ -27,7 +27,7 @@ _PLAIN = {
     "decimal": (re.compile(r"-?\d+(\.\d+)?"), "CAST('{value}' AS {kind})"),
     "date": (_DATE, "DATE '{value}'"),
 }
-"""Types whose text is the value: what it looks like, its literal."""
+"""Types whose text is the value: a pattern of the text, and the form of the literal."""
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?")
 _PERIODS = {
     "year": re.compile(r"\d{4}"),
@@ -36,33 +36,35 @@ _PERIODS = {
     "hour": re.compile(r"\d{4}-\d\d-\d\d-\d\d"),
 }
 _FIRST = (1, 1, 0)
-"""Month, day and hour that a period begins with."""
+"""First month, day and hour of a period."""
 _ESCAPED = {"%25": "%", "%2F": "/", "%22": '"'}
 
 
 class PredicateColumn(NamedTuple):
-    """A column as the table names it now. `path`: its name and those of the structs around it, outermost first."""
+    """A column by its current name. `path`: its name after those of the enclosing structs, outermost first."""
 
     path: tuple[str, ...]
     type: str
 
 
 class Touched(NamedTuple):
-    """A partition by its text (`domain/metadata/partition_text.py`) and the id of its spec."""
+    """A partition: its text (`domain/metadata/partition_text.py`) and the id of its spec."""
 
     spec_id: int | None
     text: str
 
 
 class Predicate(NamedTuple):
-    """`sql`: None where none can be made. `note`: why, or what it leaves out; None: it is exact."""
+    """`sql`: None if no predicate can be built. `note`: the reason, or the omitted fields; None if the predicate is
+    exact.
+    """
 
     sql: str | None
     note: str | None = None
 
 
 class _Atom(NamedTuple):
-    """A condition on one column: SQL, and for a period its first instant and the one after its last."""
+    """A condition on one column: its SQL and, for a period, the half-open range `[start, end)`."""
 
     sql: str
     column: str = ""
@@ -73,7 +75,9 @@ class _Atom(NamedTuple):
 def predicate(
     touched: Sequence[Touched], specs: Mapping[int, Sequence[PartitionField]], columns: Mapping[int, PredicateColumn]
 ) -> Predicate:
-    """`columns`: of the present schema, by field id; `specs`: those that are known, by their id."""
+    """The predicate for some partitions. `columns`: those of the current schema, by field id. `specs`: the known specs,
+    by id.
+    """
     if not touched:
         return Predicate(None, "The partitions that the commit touched are unknown.")
     if len(touched) > MOST_PARTITIONS:
@@ -116,7 +120,7 @@ def _disjunction(conditions: Iterable[tuple[_Atom, ...]]) -> str:
 
 
 def _merged(atoms: list[_Atom]) -> list[_Atom]:
-    """Periods of one column that follow on each other are one."""
+    """Merge adjacent periods of a column."""
     found: list[_Atom] = [atom for atom in atoms if not atom.column]
     for atom in sorted((atom for atom in atoms if atom.column), key=lambda atom: (atom.column, atom.start)):
         last = found[-1] if found else None
@@ -128,7 +132,7 @@ def _merged(atoms: list[_Atom]) -> list[_Atom]:
 
 
 def _values(text: str, names: Sequence[str]) -> list[str] | None:
-    """Values in the order of the fields; None where the text is of other fields. Only names may hold `/`."""
+    """Values in the order of the fields; None if the text has other fields. Names may contain `/`, values may not."""
     found, rest = [], text
     for name, following in zip(names, [*names[1:], None], strict=True):
         if not rest.startswith(f"{name}="):
@@ -195,7 +199,7 @@ def _timestamp(kind: str, at: datetime) -> str:
 
 
 def _literal(kind: str, value: str) -> str | None:
-    """Of an identity partition's text; None if the value cannot be derived from it."""
+    """The literal for the text of an identity partition; None if the value cannot be derived from it."""
     if len(value) > MAX_TEXT:
         return None
     if kind == "string":
@@ -215,7 +219,7 @@ def _unescaped(value: str) -> str:
 
 
 def string_literal(text: str) -> str:
-    """A literal that Spark SQL reads as `text`; `${` would be a reference to a variable."""
+    """A Spark SQL literal for `text`; `$` of `${` is escaped, because Spark would substitute a variable."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("${", "\\u0024{")
     return f"'{escaped}'"
 

@@ -1,4 +1,4 @@
-"""Values of partitions as text, one notation for every format: it alone identifies a partition."""
+"""Text form of partition values, the same for every format. The text alone identifies a partition."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import hashlib
 
 NULL = "null"
 MAX_TEXT = 500
-"""Letters of one value; a longer one ends in its digest. No path of a real partition is as long."""
+"""Maximum length of a value in characters; a longer one ends in its digest. No real partition's path is this long."""
 
 
 def string_text(value: str) -> str:
-    """A string that reads neither as null nor as another field: `"null"`, `a%2Fb`."""
+    """A string value, quoted or escaped so that it reads neither as null nor as another field: `"null"`, `a%2Fb`."""
     if value == NULL:
         return f'"{NULL}"'
     escaped = value.replace("%", "%25").replace("/", "%2F")
@@ -18,7 +18,7 @@ def string_text(value: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """At most MAX_TEXT letters and a digest."""
+    """The text cut to MAX_TEXT characters, with a digest if it was longer."""
     if len(text) <= MAX_TEXT:
         return text
     return f"{text[:MAX_TEXT]}...{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"

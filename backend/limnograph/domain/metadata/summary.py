@@ -1,4 +1,4 @@
-"""A snapshot's summary as written, parsed only on demand: a long history has more of them than rows."""
+"""A snapshot's summary as written, parsed only on demand: most summaries of a long history are never used."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class WrittenSummary(Mapping[str, str]):
 
 
 def string_map(found: Any) -> dict[str, str] | None:
-    """A JSON object with all values as text; None for what is no object."""
+    """A JSON object with all values as text; None for any other value."""
     if not isinstance(found, dict):
         return None
     return {k: v if isinstance(v, str) else msgspec.json.encode(v).decode() for k, v in found.items()}
@@ -51,7 +51,7 @@ def _strings(text: bytes) -> dict[str, str]:
     except (msgspec.DecodeError, UnicodeDecodeError):
         pass
     try:
-        # Letters that are no UTF-8 are the only damage left: the syntax was checked with the file.
+        # The syntax was checked with the file, so invalid UTF-8 is the only possible damage.
         return string_map(msgspec.json.decode(text.decode("utf-8", "replace"))) or {}
     except msgspec.DecodeError:
         return {}

@@ -1,6 +1,6 @@
-"""What one version of a table's metadata says: snapshots, refs, schemas, logs. Iceberg's words for every format.
+"""One version of a table's metadata: snapshots, refs, schemas, logs. Iceberg's terms for every format.
 
-Values as the table wrote them (`timestamp_ms` in milliseconds); the facts we keep are in `domain/facts`.
+Values are as the table wrote them (`timestamp_ms` in milliseconds). `domain/facts` has the facts derived from them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def operation(self) -> str | None:
-        """`append`, `replace`, `overwrite`, `delete`, or what the writer invented."""
+        """`append`, `replace`, `overwrite`, `delete`, or a value of the writer's own."""
         return (self.summary or {}).get("operation")
 
     @property
@@ -49,7 +49,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class SnapshotRef(msgspec.Struct, frozen=True):
-    """A branch or a tag. `type` is `branch` or `tag`. `retention`: its own retention settings, by Iceberg's keys
+    """A branch or a tag. `type` is `branch` or `tag`. `retention`: its retention settings by Iceberg's keys
     (`min-snapshots-to-keep`, `max-snapshot-age-ms`, `max-ref-age-ms`).
     """
 
@@ -66,8 +66,8 @@ class LogEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
-    """One metadata file. Dictionaries are keyed by id; `snapshots` keeps the file's order. `empty`: the table was made
-    and nothing was ever committed to it, so its numbers are known to be 0.
+    """One metadata file. Dictionaries are keyed by id; `snapshots` keeps the file's order. `empty`: nothing was ever
+    committed to the table, so its numbers are known to be 0.
     """
 
     format: str = "iceberg"
@@ -93,12 +93,12 @@ class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def table_uuid(self) -> str:
-        """The table's own uuid, else the stand-in made from its location."""
+        """The table's uuid, or the substitute derived from its location."""
         return self.uuid or location_uuid(self.location)
 
     @property
     def head_id(self) -> int | None:
-        """Snapshot that main points at; None for a table without one."""
+        """Id of the snapshot that main points at; None if there is none."""
         return self.refs[MAIN].snapshot_id if MAIN in self.refs else None
 
     @property
@@ -108,17 +108,17 @@ class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def targets(self) -> Targets | None:
-        """What sizes its data files should have; None when its own target is no size."""
+        """The sizes that its data files should have; None if the configured target is not a valid size."""
         return targets_of(self.format, self.properties)
 
     @property
     def target_file_bytes(self) -> int | None:
-        """The table's own target size of data files, else its format's default. None: no size."""
+        """The target size of data files: the table's own, or its format's default. None if it is not a valid size."""
         found = self.targets
         return None if found is None else found.target
 
     def ancestors(self, snapshot_id: int | None) -> Iterator[int]:
-        """The snapshot and its ancestors as far as they are retained, newest first. Survives a circular chain."""
+        """The snapshot and its retained ancestors, newest first. Terminates on a circular chain."""
         seen: set[int] = set()
         while snapshot_id is not None and snapshot_id in self.snapshots and snapshot_id not in seen:
             seen.add(snapshot_id)

@@ -1,4 +1,4 @@
-"""Sizes that files of a table should have, by the table's own properties and its format's own rules.
+"""Target sizes of a table's files, from its properties and the rules of its format.
 
 Every verdict (small, debt) can be shown with the rule and the target that produced it.
 """
@@ -21,11 +21,11 @@ HUDI_SMALL = "hoodie.parquet.small.file.limit"
 
 
 class Targets(NamedTuple):
-    """Rule by which data files are small, oversize and worth rewriting. Sizes are bytes.
+    """The rule by which data files are small, too large, or worth rewriting. Sizes are bytes.
 
-    A file is a candidate below `small_below` or above `large_above`. Candidates of one partition are packed into
-    groups of at most `max_group_bytes`; a group counts as debt from `min_input_files` files, or above `target`.
-    `rule` is a sentence for users that names the property or default behind it.
+    A file is a candidate below `small_below` or above `large_above`. Candidates of one partition are packed into groups
+    of at most `max_group_bytes`; a group counts as debt if it has at least `min_input_files` files or more than
+    `target` bytes. `rule` is a sentence for users that names the property or default behind it.
     """
 
     target: int
@@ -37,7 +37,7 @@ class Targets(NamedTuple):
 
 
 def targets_of(table_format: str, properties: Mapping[str, str]) -> Targets | None:
-    """None where the property that names the target is no size between 1 byte and 1 PiB."""
+    """The targets of a table; None if the property with its target is not a size between 1 byte and 1 PiB."""
     return _BY_FORMAT.get(table_format, _iceberg)(properties)
 
 
@@ -47,7 +47,7 @@ def delete_target(properties: Mapping[str, str]) -> int | None:
 
 
 def manifest_target(properties: Mapping[str, str]) -> int | None:
-    """Size that Iceberg's writers give to manifests, bytes (TableProperties.MANIFEST_TARGET_SIZE_BYTES: 8 MiB)."""
+    """Target size of Iceberg's manifests, bytes (TableProperties.MANIFEST_TARGET_SIZE_BYTES: 8 MiB)."""
     return _size(properties, ICEBERG_MANIFEST_TARGET, 8 * MIB)
 
 
@@ -68,7 +68,7 @@ def _iceberg(properties: Mapping[str, str]) -> Targets | None:
 
 
 def _delta(properties: Mapping[str, str]) -> Targets | None:
-    """Delta's auto compaction (DeltaSQLConf autoCompact): below half of 128 MiB, 50 files of a partition."""
+    """Delta's auto compaction (DeltaSQLConf autoCompact): files below half of 128 MiB, at least 50 in a partition."""
     target = _size(properties, DELTA_TARGET, 128 * MIB)
     if target is None:
         return None
@@ -106,7 +106,7 @@ _TEXT = re.compile(r"(\d{1,16})\s*([a-z]{0,2})", re.ASCII)
 
 
 def _size(properties: Mapping[str, str], key: str, default: int) -> int | None:
-    """Bytes of a property such as `134217728`, or `128mb` as Spark and Delta write it."""
+    """Bytes of a property such as `134217728`, or `128mb` as in Spark and Delta."""
     text = properties.get(key)
     if text is None:
         return default

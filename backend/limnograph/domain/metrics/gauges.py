@@ -1,7 +1,7 @@
-"""The gauges and counters of a table that the server exposes on `/metrics`, and what each is read from.
+"""The gauges and counters of a table that the server exposes on `/metrics`, and the source of each.
 
-One table for the exporter, the demo's backfill, alert rules and documentation. Labels: LABELS. A number not known
-has no sample; it is never 0.
+One table for the exporter, the demo's backfill, alert rules and documentation. Labels: LABELS. An unknown number has no
+sample; it is never 0.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 LABELS = ("catalog", "table_namespace", "table")
-"""Never `job` or `namespace`: Prometheus and Kubernetes overwrite them."""
+"""Labels of the tables' metrics. Never `job` or `namespace`, which Prometheus and Kubernetes overwrite."""
 
 
 class ServedMetric(NamedTuple):
-    """A family with labels that the server makes beside the columns of `snapshots`."""
+    """A labelled family whose numbers do not come from columns of `snapshots`."""
 
     name: str
     kind: Literal["gauge", "counter"]
@@ -22,8 +22,8 @@ class ServedMetric(NamedTuple):
 
 
 class TableGauge(NamedTuple):
-    """`column` of `snapshots` at the snapshot that main points at; `scale` turns it into the unit of the name. `kept`:
-    where that snapshot's is not known, the newest on main that is.
+    """A `column` of `snapshots`, at the snapshot that main points at, times `scale` (for the unit of the name). `kept`:
+    if that snapshot's value is unknown, use the latest known value on main.
     """
 
     name: str
@@ -36,8 +36,8 @@ class TableGauge(NamedTuple):
 class TableCounter(NamedTuple):
     """Sum of `column` over commits of every operation but `replace` since the server first saw the table.
 
-    It begins at 0: commits that were known at first sight are not counted, so that `increase` does not count a history
-    that is read later as new commits. It survives restarts.
+    It begins at 0 and does not count commits that were known when the table was first seen, so that `increase` does not
+    report a backfilled history as new commits. It survives restarts.
     """
 
     name: str
@@ -127,7 +127,7 @@ PUBLIC_URL = ServedMetric(
 
 
 class ServerMetric(NamedTuple):
-    """A number of the server itself; a counter where its name ends in `_total`, from the start of the process on."""
+    """A number of the server itself; a counter since the start of the process if its name ends in `_total`."""
 
     name: str
     help: str
@@ -173,6 +173,6 @@ SERVER_METRICS = (
     ServerMetric("limnograph_meta_up", "1 if the last read of the meta tables succeeded, otherwise 0."),
 )
 REQUESTS = "limnograph_http_request_duration_seconds"
-"""Histogram of requests by `route`, `method` and `status`; refusals are those of 400, 401, 403, 413 and 429."""
+"""Histogram of requests by `route`, `method` and `status`; rejected requests have status 400, 401, 403, 413 or 429."""
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Its buckets."""
+"""Upper bounds of its buckets, seconds."""

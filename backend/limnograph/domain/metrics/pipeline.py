@@ -1,6 +1,6 @@
-"""The numbers that the pipeline exposes about itself, with their meaning: one table for exporter, docs and alert rules.
+"""Metrics that the pipeline exposes about itself: one table for exporter, docs and alert rules.
 
-A number that is not known has no sample; it is never 0. Counters count since the process began.
+An unknown number has no sample; it is never 0. Counters start with the process.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""PromQL as values: selectors with quoted matchers, functions, aggregations. Text appears once, in `str()`.
+"""PromQL as values: selectors with quoted matchers, functions, aggregations. `str()` alone makes text of them.
 
-Label values come from users and tables; they are quoted here and nowhere else. Names of functions are ours and are
-checked; names of metrics and labels that are no words (`k8s.namespace`) are quoted as Prometheus 3 has them.
+Label values are untrusted, since users and tables define them; they are quoted here and nowhere else. Names of
+functions are ours and are checked. Names of metrics and labels other than classic ones (`k8s.namespace`) are quoted as
+in Prometheus 3.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def _name(text: str) -> str:
 
 
 def _label(text: str) -> str:
-    """A label's name: as it is where any Prometheus knows it, else in quotes, which Prometheus 3 reads."""
+    """A label name: bare if any version of Prometheus accepts it, otherwise quoted, which requires Prometheus 3."""
     if not text:
         raise ValueError("a label has no name")
     return text if _NAME.fullmatch(text) else quoted(text)
@@ -38,15 +39,15 @@ def _matcher(label: str, value: str | tuple[str, ...]) -> str:
 
 
 def _any_of(values: tuple[str, ...]) -> str:
-    """A regex of RE2, which Prometheus anchors, that these texts match and no other."""
+    """An RE2 regex, which Prometheus anchors, that matches exactly these texts."""
     return "|".join(re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", value) for value in values)
 
 
 class Selector(NamedTuple):
-    """An instant selector; with `window_s` a range selector, with `at_s` that one instant at every step.
+    """An instant selector; with `window_s` a range selector; with `at_s` evaluated at that instant in every step.
 
-    Matchers compare for equality, with several values with any of them; those of `but` for difference. Several metrics
-    are selected by one regex, so that one evaluation answers of all.
+    Matchers compare for equality (several values: with any of them), those in `but` for inequality. One regex selects
+    several metrics, so that one evaluation covers all of them.
     """
 
     metric: str | tuple[str, ...]
@@ -69,7 +70,7 @@ class Selector(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A function of one expression, with a leading number if it takes one: `quantile_over_time(0.5, x[60s])`."""
+    """A function of one expression, after a number if it requires one: `quantile_over_time(0.5, x[60s])`."""
 
     function: str
     argument: Expression
@@ -92,7 +93,7 @@ class Aggregate(NamedTuple):
 
 
 class LabelledExpression(NamedTuple):
-    """Every series of `argument` with one more label of a fixed value."""
+    """Every series of `argument` with an additional label of a fixed value."""
 
     argument: Expression
     label: str
@@ -106,7 +107,7 @@ class LabelledExpression(NamedTuple):
 
 
 class Union(NamedTuple):
-    """Series of every part, distinguished by a label."""
+    """The series of all parts, distinguished by a label."""
 
     parts: tuple[Expression, ...]
 
@@ -115,7 +116,7 @@ class Union(NamedTuple):
 
 
 class OnlyAt(NamedTuple):
-    """Of a range query the sample at one instant, which must be one of its steps."""
+    """The sample of a range query at one instant, which must be one of its steps."""
 
     argument: Expression
     at_s: int

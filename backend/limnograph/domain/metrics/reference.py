@@ -1,4 +1,4 @@
-"""`docs/metrics.md` out of `gauges.py`: `python -m limnograph.domain.metrics.reference`. CI compares the two."""
+"""Generates `docs/metrics.md`: `python -m limnograph.domain.metrics.reference`. CI compares it with the file."""
 
 from __future__ import annotations
 

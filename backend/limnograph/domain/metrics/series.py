@@ -1,4 +1,4 @@
-"""Values exchanged with a metrics source, in Prometheus' words: labels, samples, matrix, range query."""
+"""Values exchanged with a metrics source, in Prometheus' terms: labels, samples, matrix, range query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from limnograph.domain.time import Millis
 
 
 class RangeQuery(msgspec.Struct, frozen=True):
-    """One PromQL range query. `start` and `end` are epoch milliseconds, both inclusive, `step_s` whole seconds."""
+    """A PromQL range query. `start` and `end` are epoch milliseconds, both inclusive; `step_s` is a whole number of
+    seconds.
+    """
 
     promql: str
     start: Millis
@@ -17,7 +19,7 @@ class RangeQuery(msgspec.Struct, frozen=True):
 
 
 class Series(msgspec.Struct, frozen=True):
-    """Samples of one label set: `times` epoch milliseconds rising, `values` of the same length."""
+    """Samples of one label set: `times` in ascending epoch milliseconds, `values` of the same length."""
 
     labels: dict[str, str]
     times: list[Millis]
@@ -25,7 +27,7 @@ class Series(msgspec.Struct, frozen=True):
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """Answer of a range query. `truncated`: the source had more series than the cap."""
+    """Result of a range query. `truncated`: the source had more series than the limit."""
 
     series: list[Series]
     truncated: bool = False

@@ -1,4 +1,4 @@
-"""Names of the metrics about the sources that the server queries."""
+"""Names of metrics about the sources that the server queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`docs/api.md`: `python -m limnograph.api.docs.reference`. CI compares it with the file."""
+"""Generates `docs/api.md`: `python -m limnograph.api.docs.reference`. CI compares it with the file."""
 
 from __future__ import annotations
 

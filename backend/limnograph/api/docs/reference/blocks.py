@@ -1,4 +1,4 @@
-"""Blocks of a reference page, as Markdown and as HTML. Text contains `code` and [links](#place), nothing else."""
+"""Blocks of a reference page, as Markdown and as HTML. Inline text contains only `code` and [links](#place)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _INLINE = re.compile(r"`(?P<code>[^`]+)`|\[(?P<text>[^\]]+)\]\((?P<to>[^)]+)\)|\
 
 
 class Heading(NamedTuple):
-    """`level` from 1; `place`: the anchor that Markdown renderers derive from the text."""
+    """A heading; `level` starts at 1."""
 
     level: int
     text: str
 
     @property
     def place(self) -> str:
-        """Lower case, words joined by hyphens, no other signs."""
+        """The anchor that Markdown renderers derive from the text: lower case, joined by hyphens, no punctuation."""
         return re.sub(r"[^a-z0-9 _-]", "", self.text.lower()).replace(" ", "-")
 
 
@@ -36,7 +36,7 @@ class Table(NamedTuple):
 
 
 class Code(NamedTuple):
-    """Lines as they are."""
+    """Preformatted lines."""
 
     language: str
     text: str
@@ -64,7 +64,7 @@ def _markdown(block: Block) -> str:
 
 
 def page(title: str, style: str, blocks: Sequence[Block]) -> str:
-    """A document of its own, with a table of contents and the address of its style."""
+    """A complete HTML document with a table of contents; `style` is the address of its style sheet."""
     routes = (block for block in blocks if isinstance(block, Heading) and block.level == 2)
     contents = "".join(f'<li><a href="#{h.place}">{_inline(h.text)}</a></li>' for h in routes)
     return (

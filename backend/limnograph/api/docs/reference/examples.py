@@ -1,4 +1,4 @@
-"""A request for each operation, as `curl` sends it. A test sends every one of them to the application."""
+"""An example request for each operation, as a `curl` command. A test sends each of them to the application."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ NAMES = {
     "prefix": "main",
     "fingerprint": "9266ef3da838ad95",
 }
-"""Values of path parameters."""
+"""Example values of path parameters."""
 
 
 class RouteExample(NamedTuple):
-    """`query`: after the question mark."""
+    """`query`: the query string, without the question mark."""
 
     query: str = ""
     body: Any = None
@@ -130,7 +130,7 @@ EXAMPLES = {
 
 
 def curl(method: str, path: str, operation: dict[str, Any]) -> str:
-    """A command line that a shell takes."""
+    """A shell command that sends the request."""
     example = EXAMPLES.get(operation["operationId"], RouteExample())
     parts = ["curl"]
     if "text/event-stream" in operation["responses"].get("200", {}).get("content", {}):

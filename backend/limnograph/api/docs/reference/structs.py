@@ -1,4 +1,4 @@
-"""Structs of the wire as tables of fields, their types spelled in words."""
+"""The wire structs as tables of fields, with types in words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NULL = {"type": "null"}
 
 
 def blocks(schemas: dict[str, Any]) -> Iterator[Block]:
-    """All of them by name."""
+    """One section per struct, sorted by name."""
     for name, schema in sorted(schemas.items()):
         yield Heading(3, name)
         if text := schema.get("description"):
@@ -36,7 +36,7 @@ def blocks(schemas: dict[str, Any]) -> Iterator[Block]:
 
 
 def spell(schema: dict[str, Any]) -> str:
-    """A JSON schema in words."""
+    """The type of a JSON schema in words."""
     if reference := schema.get("$ref"):
         return _link(reference.rsplit("/", 1)[-1])
     if kinds := schema.get("anyOf") or schema.get("oneOf"):
@@ -49,7 +49,7 @@ def spell(schema: dict[str, Any]) -> str:
 
 
 def bounds(schema: dict[str, Any]) -> list[str]:
-    """Bounds in words."""
+    """The bounds of a JSON schema in words."""
     return [words.format(_number(schema[key])) for key, words in _BOUNDS.items() if key in schema]
 
 
