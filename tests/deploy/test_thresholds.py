@@ -70,7 +70,7 @@ PROSE = {
     ),
     "lakehouse-compaction-backlog": (
         "{debt_files:,.0f} files. To override it",
-        "more than {small_files_share:word} of the table's data files have been smaller than {burst_small_share:word} of",
+        "{small_files_share:word} of the table's data files have been smaller than {burst_small_share:word} of",
         "For {hold:time},",
     ),
     "lakehouse-snapshots-too-many": ("{snapshots:,.0f} snapshots. To override it",),
@@ -103,7 +103,10 @@ PROSE = {
         "a round of all catalogs for {watermark_lag_seconds:time}",
         "more than {extraction_lag_seconds:time} after their commits",
     ),
-    "limnograph-pipeline-stalled": ("{pass_age_seconds:,.0f} seconds", "No pass of the pipeline has succeeded for {pass_age_seconds:time}"),
+    "limnograph-pipeline-stalled": (
+        "{pass_age_seconds:,.0f} seconds",
+        "No pass of the pipeline has succeeded for {pass_age_seconds:time}",
+    ),
     "limnograph-inbox-waiting": (
         "{inbox_age_seconds:,.0f} seconds",
         "accepted more than {inbox_age_seconds:time} ago",

@@ -127,7 +127,7 @@ LOCATION_UUID = "loc:"
 
 
 def location_uuid(location: str) -> str:
-    """Substitute for a missing table uuid: `loc:` + 32 hex digits of SHA-256 of the normalised location (DESIGN §2)."""
+    """Substitute for a missing table uuid: `loc:` + 32 hex digits of SHA-256 of the normalised location."""
     return LOCATION_UUID + hashlib.sha256(normalise_location(location).encode()).hexdigest()[:32]
 
 

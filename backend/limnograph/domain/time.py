@@ -17,7 +17,7 @@ MICROS_PER_MS = 1_000
 MICROS_PER_SECOND = 1_000_000
 MS_PER_SECOND = 1_000
 MAX_POINTS = 2_000
-"""Maximum number of points in a response, about one per pixel of a wide screen (DESIGN §6.2)."""
+"""Maximum number of points in a response, about one per pixel of a wide screen."""
 
 LATEST_MS = 32_503_680_000_000
 """The year 3000; a later instant indicates a wrong unit."""

@@ -63,7 +63,7 @@ class Total(msgspec.Struct, frozen=True):
     failed: tuple[str, ...] = ()
 
     def document(self) -> dict[str, object]:
-        """The JSON document of the contract (DESIGN §11)."""
+        """The JSON document of the contract."""
         return {name: getattr(self, name) for name in self.__struct_fields__ if name != "failed"}
 
 

@@ -66,7 +66,7 @@ def thresholds_yml(tables: list[str]) -> str:
     """
     spoken_for = {f"lake.{name}" for name in (LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, QUIET_TABLE)}
     rules = "".join(_never_stale(*name.split(".")) for name in tables if name not in spoken_for)
-    return f"""# Written by `limnograph demo` at every start: thresholds of single tables that override the shipped ones.
+    return f"""# Written by `limnograph demo` at every start: thresholds of single tables instead of the shipped ones.
 groups:
   - name: demo-thresholds
     rules:

@@ -1,4 +1,4 @@
-"""The result of `limnograph inspect`: the document of DESIGN §11 for other programs, and additional output for users.
+"""The result of `limnograph inspect`: a document for other programs, and additional output for users.
 The fields of Inspection and of the structs in it are a contract: none is ever omitted or added.
 """
 

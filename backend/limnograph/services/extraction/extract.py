@@ -1,4 +1,4 @@
-"""`extract`: one table's new snapshots as facts, by the three tiers of DESIGN §4. Ports in, facts out.
+"""`extract`: one table's new snapshots as facts, by three tiers. Ports in, facts out.
 
 The same function runs in Spark's workers, in the server's watcher and in `inspect`. Manifests are authoritative; a
 number that neither they nor an unambiguous summary contain is None.

@@ -1,4 +1,4 @@
-"""The reason for a table's rank: one of the closed, ranked set of DESIGN §6.1, with its numbers. Each rule examines the
+"""The reason for a table's rank: one of a closed, ranked set, with its numbers. Each rule examines the
 history in a range and returns a Reason or None; the first Reason wins. An unknown number never fulfils a rule.
 """
 

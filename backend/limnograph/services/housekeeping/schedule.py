@@ -1,6 +1,6 @@
 """When a step of housekeeping is due: thresholds, and decisions based on the state of the meta tables. No side effects.
 
-"Last" is when the step was last attempted, in microseconds; None: never. Sources of the numbers: DESIGN §3 and §5.
+"Last" is when the step was last attempted, in microseconds; None: never.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Determines the series of a table (DESIGN §2): renames keep it, copies get their own, upgrades keep the old id."""
+"""Determines the series of a table: renames keep it, copies get their own, upgrades keep the old id."""
 
 from __future__ import annotations
 

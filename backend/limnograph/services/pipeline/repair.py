@@ -36,7 +36,7 @@ TABLES_AT_ONCE = 200
 
 
 class RepairReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a repair: the fields of a pass (DESIGN §11) and `snapshots_replaced`. `failed`: tables or snapshots
+    """The result of a repair: the fields of a pass and `snapshots_replaced`. `failed`: tables or snapshots
     that could not be read, as sentences `name: reason`; their rows stay unchanged.
     """
 

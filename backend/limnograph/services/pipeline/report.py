@@ -15,7 +15,7 @@ from limnograph.services.pipeline.portions import Unit
 
 
 class PassReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a pass (DESIGN §11).
+    """The result of a pass.
 
     `pending`: something is left for the next pass
     `more`: rows of responding tables are left

@@ -28,7 +28,7 @@ from limnograph.services.rollups.step import moves_of
 Unit = Literal["raw", "hour", "day"]
 WIDTH = {"hour": HOUR, "day": DAY}
 UNSEEN = 20 * 60 * MICROS_PER_SECOND
-"""A fact is appended at most ten minutes after it was read (DESIGN §5). It may have arrived after the roll-up's cut if
+"""A fact is appended at most ten minutes after it was read. It may have arrived after the roll-up's cut if
 it was read less than twice that time before the cut.
 """
 _COLUMNS = frozenset(spec.column for spec in LANE_SPECS)

@@ -1,7 +1,7 @@
 """States of partitions at snapshots, from rows that contain only changes.
 
 A `changed` row contains the differences from the row `partitions_base`; a `full` row names the largest partitions. The
-state at a snapshot is that of the nearest full row before it, overlaid with the rows in between (DESIGN §3). A chain is
+state at a snapshot is that of the nearest full row before it, overlaid with the rows in between. A chain is
 within one UTC day.
 """
 
