@@ -78,7 +78,7 @@ def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Covariate, ..
     return Prediction(
         change=change,
         deviation=math.sqrt(max(variance, _LEAST_VARIANCE / count) * max(1.0, widen) * _noisier(usual, before)),
-        freedom=max(3.0, before - 2.0 if before < 40 else 0.6 * before),
+        freedom=max(3.0, min(before - 2.0, max(24.0, 0.6 * before))),
         response=np.asarray(weight @ np.array(responses)),
         placebo=tuple(placebos[0]),
         processes=tuple(likely),
