@@ -1,1 +1,1 @@
-"""The outside world behind our ports: one folder per system."""
+"""Implementations of the ports: one folder per external system."""

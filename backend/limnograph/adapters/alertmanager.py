@@ -1,4 +1,4 @@
-"""ActiveAlerts over Alertmanager's API v2: queried by label matchers, because it cannot be queried by fingerprint."""
+"""ActiveAlerts over Alertmanager's API v2, queried by label matchers: the API has no query by fingerprint."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _ListedAlert(msgspec.Struct, frozen=True):
 
 
 class Alertmanager:
-    """`url`: `http://host:port`, with a path where it is served below one. Immutable after construction."""
+    """`url`: `http://host:port`, with a path where Alertmanager is served under one. Immutable after construction."""
 
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")

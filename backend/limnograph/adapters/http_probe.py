@@ -1,4 +1,4 @@
-"""One small GET of a source's own health page, for `limnograph doctor`: status, body, and what time it is there."""
+"""One small GET of a source's health page, for `limnograph doctor`: status, body, and the server's time."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class HttpProbe(NamedTuple):
-    """`at`: the server's clock, epoch seconds (whole ones); None where it does not say."""
+    """`at`: the server's clock, epoch seconds (whole ones); None if the response has no date."""
 
     body: bytes
     at: float | None
 
 
 def get(source: str, url: str, timeout_s: float, headers: dict[str, str] | None = None) -> HttpProbe:
-    """Raises SourceUnavailable, SourceRejected."""
+    """One GET request. Raises SourceUnavailable, SourceRejected."""
     request = urllib.request.Request(url, headers=headers or {})  # noqa: S310  # settings allow http and https alone
     try:
         with _direct.open(request, timeout=timeout_s) as answer:

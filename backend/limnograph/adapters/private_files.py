@@ -1,7 +1,7 @@
-"""Files and folders for their owner alone, whatever the umask: what is new is made so, what is older is tightened.
+"""Private files and folders, regardless of the umask: new ones are created private, existing ones are tightened.
 
-New ones are never wider for an instant. Existing ones are changed by their path and not through a descriptor: closing
-one would end the locks that SQLite holds on the same file.
+New ones are never readable by others, not even briefly. Permissions of existing ones are changed by path, not through
+a descriptor: closing one would release the locks that SQLite holds on the same file.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ _log = logging.getLogger("limnograph.state")
 
 
 def make_folder(folder: Path) -> None:
-    """The folder, and what is missing above it, for us alone. One that is there stays as it is: it may be shared with
-    other programs. Raises OSError.
+    """Create a folder and its missing parents, readable by the owner only. An existing one is not changed: other
+    programs may share it. Raises OSError.
     """
     missing = [folder, *folder.parents]
     missing = missing[: next((at for at, place in enumerate(missing) if place.exists()), len(missing))]
     for place in reversed(missing):
         with contextlib.suppress(FileExistsError):
             place.mkdir(FOLDER)
-            place.chmod(FOLDER)  # a umask may have taken bits from the owner too
+            place.chmod(FOLDER)  # the umask may have removed the owner's bits too
     if not folder.is_dir():
         raise NotADirectoryError(20, os.strerror(20), str(folder))
 
 
 def make_file(path: Path) -> None:
-    """The file, empty when it is new, for us alone. Raises OSError when it cannot be made."""
+    """Create a file if it is missing, empty and readable by the owner only. Raises OSError if that fails."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE)
     except FileExistsError:
@@ -45,7 +45,7 @@ def make_file(path: Path) -> None:
 
 
 def make_database(path: Path) -> None:
-    """The same for a SQLite database: SQLite gives the files beside it its mode. Raises OSError."""
+    """The same for a SQLite database: SQLite gives its additional files the same mode. Raises OSError."""
     make_folder(path.parent)
     make_file(path)
     for suffix in ("-wal", "-shm", "-journal"):
@@ -53,14 +53,14 @@ def make_database(path: Path) -> None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """A new file with this content; one of that name is replaced. Raises OSError."""
+    """Write a new private file, replacing any existing one. Raises OSError."""
     path.unlink(missing_ok=True)
     make_file(path)
     path.write_bytes(content)
 
 
 def tighten(path: Path) -> bool:
-    """Take a file or folder that is there from others; the log says so. Returns whether it was changed."""
+    """Remove other users' access to an existing file or folder, and log it. Returns whether it was changed."""
     changed = _tightened(path)
     if changed:
         _log.warning("%s was readable by other users of this machine; access is now restricted to its owner", path)
@@ -68,8 +68,8 @@ def tighten(path: Path) -> bool:
 
 
 def tighten_below(folder: Path) -> int:
-    """A folder of our own with all that is in it, in one line of the log; how much was changed. Nothing is read, and no
-    link is followed.
+    """Tighten one of Limnograph's own folders and everything in it, logged in one line; returns the number of changes.
+    Reads no file and follows no link.
     """
     folder = folder.resolve()
     changed = int(_tightened(folder))
@@ -85,7 +85,7 @@ def tighten_below(folder: Path) -> int:
 
 
 def _tightened(path: Path) -> bool:
-    """Whether the mode was changed. A symbolic link is left alone; a file of another owner is logged."""
+    """Whether the mode was changed. Symbolic links are skipped; a file with another owner is logged."""
     try:
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode) or not status.st_mode & _OTHERS:

@@ -1,6 +1,6 @@
-"""How long a process has really worked: its processor time and its sleep, without the time that it was kept waiting.
+"""Measures how long a process really worked: its processor time and sleep, without the time it waited for a processor.
 
-On a starved machine an hour may pass while a process gets a minute of it. What limits a process counts that minute.
+On an overloaded machine a process may get one minute of processor time in an hour. Time limits count that minute.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 LONGEST_LOOK_S = 0.25
-"""Longest sleep counted between two measurements: a later measurement was itself delayed, and so, perhaps, was the
-process.
+"""Longest sleep counted between two measurements: if the measurement itself was late, the process may have been
+delayed as well.
 """
 PS_EVERY_S = 1.0
-"""Where there is no /proc, `ps` is started for a look: not more often than this."""
+"""Minimum interval between runs of `ps`, which is used where there is no /proc."""
 _ASLEEP = frozenset("SDI")
 
 
 class Sample(NamedTuple):
-    """A process now: processor seconds since its start, and whether all of its threads wait for something other than a
-    processor. One that is ready to run, stopped or throttled is not asleep.
+    """Current state of a process: processor seconds since its start, and whether all of its threads wait for something
+    other than a processor. A process that is runnable, stopped or throttled is not asleep.
     """
 
     cpu_s: float
@@ -32,12 +32,12 @@ class Sample(NamedTuple):
 
 
 def sample(pid: int) -> Sample | None:
-    """None where the system does not say, and for a process that is gone."""
+    """None if the system does not report it, and for a process that is gone."""
     return from_proc(pid) if sys.platform == "linux" else from_ps(pid)
 
 
 def from_proc(pid: int) -> Sample | None:
-    """By /proc/<pid>/stat and, when the main thread sleeps, those of the other threads."""
+    """Sample from /proc/<pid>/stat and, if the main thread sleeps, from those of the other threads."""
     try:
         state, cpu_s = _stat(Path(f"/proc/{pid}/stat"))
         asleep = state in _ASLEEP and all(
@@ -49,7 +49,7 @@ def from_proc(pid: int) -> Sample | None:
 
 
 def from_group(leader: int) -> Sample | None:
-    """A process group as if it were one process: it sleeps when all of it does. As `sample` without /proc."""
+    """A process group sampled as one process: it sleeps if all of its processes do. Without /proc, as in `sample`."""
     if sys.platform != "linux":
         return from_ps(leader)
     found = [sample(int(each.name)) for each in Path("/proc").iterdir() if each.name.isdigit() and _is_in(each, leader)]
@@ -65,7 +65,7 @@ def _is_in(process: Path, leader: int) -> bool:
 
 
 def from_ps(pid: int) -> Sample | None:
-    """By the program `ps`, as POSIX has it."""
+    """Sample from the POSIX program `ps`."""
     command = ["ps", "-o", "state=", "-o", "time=", "-p", str(pid)]
     try:
         said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30).stdout.split()
@@ -75,7 +75,7 @@ def from_ps(pid: int) -> Sample | None:
 
 
 def resident_bytes(pid: int) -> int:
-    """Memory that a process holds now; 0 where the system does not say."""
+    """Resident memory of a process; 0 if the system does not report it."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):
@@ -84,7 +84,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def _stat(file: Path) -> tuple[str, float]:
-    """State and processor seconds. The name before them may hold anything, closing brackets too."""
+    """State and processor seconds. The process name before them may contain any character, including brackets."""
     fields = file.read_text().rpartition(")")[2].split()
     return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -99,9 +99,12 @@ def _seconds(text: str) -> float:
 
 
 class OwnTime:
-    """One process, measured repeatedly; all in seconds. `cpu`: of a processor since its start. `spent`: own time
-    since `begin`. `idle`: the part of it since it last used a processor. `watched`: time that the measuring process was
-    running.
+    """One process, measured repeatedly. All in seconds.
+
+    cpu      processor time since its start
+    spent    own time since `begin`
+    idle     own time since it last used a processor
+    watched  time that the measuring process was running
     """
 
     def __init__(
@@ -117,12 +120,12 @@ class OwnTime:
         self.cpu = self.spent = self.idle = self.watched = 0.0
 
     def begin(self) -> None:
-        """From here on."""
+        """Start counting now."""
         self._looked = self._sampled = self._now()
         self.spent = self.idle = self.watched = 0.0
 
     def look(self) -> None:
-        """Count what passed since the last look. Where the system does not say, all of it is own time."""
+        """Count the time since the last measurement. If the system reports nothing, all of it is own time."""
         now = self._now()
         self.watched += min(now - self._looked, self._longest)
         self._looked = now
@@ -132,13 +135,13 @@ class OwnTime:
         self._sampled = now
         found = self._read(self._pid)
         slept = min(passed, max(self._longest, self._every)) if found is None or found.asleep else 0.0
-        # The first look after `begin` may see processor time from before: never more than passed.
+        # The first measurement after `begin` may include earlier processor time: never count more than elapsed.
         used = 0.0 if found is None else min(passed, max(0.0, found.cpu_s - self.cpu))
         self.spent += max(slept, used)
         self.idle = 0.0 if used > 0 else self.idle + slept
         self.cpu = self.cpu if found is None else found.cpu_s
 
     def wait(self) -> None:
-        """It waits for another process of ours, which has limits of its own: none of this counts."""
+        """Pause counting while the process waits for another Limnograph process, which has its own limits."""
         self.look()
         self.begin()

@@ -1,4 +1,4 @@
-"""Port Clock: the machine's."""
+"""Port Clock on the system clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Port AuditLog: JSON lines in a file for its owner alone, one older generation kept."""
+"""Port AuditLog: JSON lines in a file that only its owner can read. One older generation is kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _log = logging.getLogger("limnograph.access")
 
 
 class AuditFile:
-    """Appends whole lines, so that several processes may share a file. Thread-safe."""
+    """Appends whole lines, so that several processes can share a file. Thread-safe."""
 
     def __init__(self, path: Path, largest: int = LARGEST) -> None:
         self._path, self._largest = path, largest

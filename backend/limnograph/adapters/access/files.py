@@ -1,4 +1,4 @@
-"""Small files that several processes share: replaced whole under a lock, read again when they changed, for us alone."""
+"""Small private files shared by several processes: replaced as a whole under a lock, reread when they change."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from limnograph.adapters import private_files
 from limnograph.domain.errors import EnvironmentFault
 
 FRESH_S = 0.25
-"""How long a file is taken to be as it was: far below the second within which a revocation must hold."""
+"""Seconds between two checks for changes: well below the one second within which a revocation must apply."""
 _T = TypeVar("_T")
 
 
 class WatchedFile(Generic[_T]):
-    """The parsed content of a file that others may replace; `empty` when there is none.
+    """The parsed content of a file that other processes may replace; `empty` when the file does not exist.
 
     Thread-safe: guarded by `_lock`, which is held while a small local file is read, at most once in FRESH_S.
     """
@@ -35,7 +35,7 @@ class WatchedFile(Generic[_T]):
         self._value = empty
 
     def value(self) -> _T:
-        """At most FRESH_S old. Raises what `parse` raises."""
+        """The content, at most FRESH_S old. Raises what `parse` raises."""
         if time.monotonic() - self._looked_at < FRESH_S:
             return self._value
         with self._lock:
@@ -54,7 +54,7 @@ class WatchedFile(Generic[_T]):
         return self._value
 
     def change(self, make: Callable[[_T], bytes]) -> None:
-        """Replace the content by what `make` makes of it; one process at a time. Raises EnvironmentFault."""
+        """Replace the content with the result of `make`; one process at a time. Raises EnvironmentFault."""
         try:
             with self._lock, _locked(self.path.with_name(self.path.name + ".lock")):
                 self._stamp = None
@@ -75,7 +75,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """The file has this content or the one before, for its owner alone, also after a power cut. Raises OSError."""
+    """Replace a private file. A crash or power cut leaves the old or the new content. Raises OSError."""
     private_files.make_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -91,7 +91,7 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def session_key(path: Path) -> bytes:
-    """The key that signs sessions, made at first use. Raises EnvironmentFault."""
+    """The key that signs sessions, created at first use. Raises EnvironmentFault."""
     try:
         with _locked(path.with_name(path.name + ".lock")):
             if not path.exists():

@@ -1,8 +1,8 @@
-"""Port IdentityProvider on OpenID Connect, by Authlib: authorisation code with PKCE, and the rules of an id token.
+"""Port IdentityProvider on OpenID Connect with Authlib: authorization code with PKCE, and validation of id tokens.
 
-Authlib makes the requests and judges the tokens; they are sent here, so that every answer has a deadline and a size and
-no redirect is followed. The provider's URLs come from its discovery document, which must name the configured issuer.
-Needs the extra `oidc`.
+Authlib builds the requests and validates the tokens. This module sends them, so that every response has a deadline and
+a size limit and no redirect is followed. The provider's URLs come from its discovery document, which must name the
+configured issuer. Needs the extra `oidc`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ALGORITHMS = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "EdDSA", "Ed25519"),
 )
-"""Asymmetric ones only: a public key must never be taken for a shared secret."""
+"""Asymmetric algorithms only: a public key must never be accepted as a shared secret."""
 LEEWAY_S = 60
 _DEADLINE_S = 10.0
 _LARGEST = 1024 * 1024
@@ -46,8 +46,10 @@ _REQUIRED = ("exp", "iat", "sub", "aud", "iss")
 
 
 class OidcClient(NamedTuple):
-    """Our registration with the provider. `audience`: of bearer tokens, default the client id. `scopes`: the requested
-    ones.
+    """Limnograph's registration with the provider.
+
+    audience  of bearer tokens; the client id by default
+    scopes    the requested scopes
     """
 
     issuer: str
@@ -69,7 +71,7 @@ class _Discovered(msgspec.Struct, frozen=True):
 
 
 class OidcProvider:
-    """One provider. Opens no connection before the first call. Used on the event loop only."""
+    """One provider. Opens no connection before the first call. For use on the event loop only."""
 
     def __init__(
         self,
@@ -132,7 +134,7 @@ class OidcProvider:
         await self._http.aclose()
 
     async def _verified(self, token: str, audience: str, rules: Any, about: dict[str, str]) -> Mapping[str, Any]:
-        """Claims of a token whose signature, issuer, audience and times hold. Raises Unauthenticated, SourceError."""
+        """Claims of a token with valid signature, issuer, audience and times. Raises Unauthenticated, SourceError."""
         from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 
         if len(token) > _LONGEST_TOKEN:
@@ -217,7 +219,7 @@ def _object(status: int, body: bytes, *, code_asked: bool) -> dict[str, Any]:
 
 
 def _method(client: OidcClient, found: _Discovered) -> str:
-    """How the client proves itself at the token endpoint."""
+    """How the client authenticates at the token endpoint."""
     if not client.client_secret:
         return "none"
     basic = "client_secret_basic" in found.token_endpoint_auth_methods_supported
@@ -225,7 +227,7 @@ def _method(client: OidcClient, found: _Discovered) -> str:
 
 
 def _decoded(token: str, keys: Any) -> Any:
-    """Header and claims of a token that one of the keys signed. Raises JoseError, ValueError."""
+    """Header and claims of a token signed by one of the keys. Raises JoseError, ValueError."""
     from joserfc import jwt
     from joserfc.errors import SecurityWarning
 

@@ -1,4 +1,4 @@
-"""The public keys of an OpenID provider: kept for an hour, read again when a token does not fit them, not too often."""
+"""Public keys of an OpenID provider: cached for an hour, refreshed with a rate limit when a token matches none."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from limnograph.domain.errors import SourceError
 
 FRESH_S = 3_600.0
 LONGEST_S = 86_400.0
-"""Keys that could not be read again for so long are not used any more: one of them may have been withdrawn."""
+"""Keys that could not be refreshed for this long are no longer used: one of them may have been revoked."""
 AGAIN_S = 30.0
-"""Keys are not read more often than this, whatever tokens arrive: strangers must not make us hammer the provider."""
+"""Minimum interval between refreshes, whatever tokens arrive: strangers must not make Limnograph hammer the provider.
+"""
 FAILED_S = 5.0
-"""A read that failed is not repeated sooner; whoever needs it gets the same error."""
+"""A failed read is not repeated sooner; until then, callers receive the same error."""
 _MOST = 100
 _log = logging.getLogger("limnograph.access")
 
 
 class ProviderKeys:
-    """`read` returns the provider's JWK set and raises SourceError. Belongs to the event loop."""
+    """`read` returns the provider's JWK set and raises SourceError. For use on the event loop only."""
 
     def __init__(
         self, read: Callable[[], Awaitable[dict[str, Any]]], clock: Callable[[], float] = time.monotonic
@@ -37,7 +38,7 @@ class ProviderKeys:
         self._reading = asyncio.Lock()
 
     async def current(self) -> KeySet:
-        """The keys. Raises SourceError where there are none, or too old ones, and none can be read."""
+        """The keys. Raises SourceError if there are none, or only expired ones, and the provider returns none."""
         if self._found is None or self._clock() - self._read_at > FRESH_S:
             await self.renew()
         async with self._reading:
@@ -46,8 +47,9 @@ class ProviderKeys:
             return self._found
 
     async def renew(self) -> bool:
-        """Read them again, for a token that fits none: the provider may have replaced a key, also under the same id.
-        False when that was tried less than half a minute ago, or fails while older ones are known.
+        """Refresh the keys for a token that matches none: the provider may have replaced a key, even under the same id.
+
+        False when the last attempt was less than half a minute ago, or when it fails while older keys are valid.
         """
         async with self._reading:
             if self._clock() - self._tried_at < AGAIN_S:
@@ -79,7 +81,7 @@ class ProviderKeys:
 
 
 def _usable(document: dict[str, Any]) -> list[Any]:
-    """Public keys for signatures; of other kinds, or damaged, none is taken."""
+    """Public signature keys; other kinds and damaged ones are skipped."""
     listed = document.get("keys")
     found = []
     for entry in listed[:_MOST] if isinstance(listed, list) else []:

@@ -1,4 +1,4 @@
-"""Ports TokenStore and EndedSessions on files. A damaged file denies all access, and is reported."""
+"""Ports TokenStore and EndedSessions on files. A damaged file denies all access and is reported."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Avro container files, as the specification has them. Knows nothing of Iceberg or Hudi."""
+"""Avro container files, as specified by Apache Avro. Knows nothing of Iceberg or Hudi."""

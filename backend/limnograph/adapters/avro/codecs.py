@@ -1,4 +1,4 @@
-"""Decompression of one block of an Avro file, never to more than the caller allows."""
+"""Decompression of one block of an Avro file, never to more bytes than the caller allows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _IsalError: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # isa
 _CRC_BYTES = 4
 _STEP_BYTES = 1 << 20
 _DEFLATE_RATIO = 1032
-"""Most bytes that deflate makes of one: 258 bytes by two codes of one bit."""
+"""Maximum expansion of deflate: 258 bytes from two codes of one bit."""
 _SNAPPY_RATIO = 64
-"""Snappy copies at most 64 bytes by an element of three."""
+"""Maximum expansion of snappy: an element of three bytes copies at most 64."""
 
 
 def decompressor(codec: bytes) -> Callable[[memoryview, int], bytes | memoryview]:
@@ -34,7 +34,7 @@ def decompressor(codec: bytes) -> Callable[[memoryview, int], bytes | memoryview
 
 
 def too_large(limit: int) -> MetadataError:
-    """What a file is that holds more than the caller allows."""
+    """The error for a file with more content than the caller allows."""
     return MetadataError("avro_too_large", f"the blocks of an Avro file exceed {limit} bytes")
 
 
@@ -45,7 +45,7 @@ def _null(block: memoryview, limit: int) -> memoryview:
 
 
 def _deflate(block: memoryview, limit: int) -> bytes:
-    # Bytes behind the end of the stream are allowed: fastavro leaves zlib's checksum there.
+    # Bytes after the end of the stream are allowed: fastavro leaves zlib's checksum there.
     if len(block) * _DEFLATE_RATIO <= limit:
         return isal_zlib.decompress(block, -15)
     inflater = isal_zlib.decompressobj(-15)
@@ -70,7 +70,7 @@ def _zstandard(block: memoryview, limit: int) -> bytes:
 
 
 def _snappy(block: memoryview, limit: int) -> bytes:
-    """Raw snappy starts with the decompressed length as an unsigned varint; a CRC-32 of the content follows it."""
+    """Raw snappy: the decompressed length as an unsigned varint, the block, a CRC-32 of the decompressed content."""
     size = shift = 0
     for byte in block[:5]:
         size |= (byte & 0x7F) << shift

@@ -1,4 +1,4 @@
-"""Records of an Avro file as columns of numbers and places in the bytes: blocks in chunks through the kernel."""
+"""Records of an Avro file as columns of numbers and byte offsets: blocks are decoded by the kernel in chunks."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from limnograph.domain.errors import MetadataError
 Longs = npt.NDArray[np.int64]
 
 MAX_RECORDS = 4_000_000
-"""Records of one file. A manifest of 8 MiB, Iceberg's target, holds some ten thousands."""
+"""Maximum records of one file. A manifest of 8 MiB, Iceberg's target size, has some ten thousand."""
 _CHUNK_BYTES = 1 << 20
-"""Decompressed bytes that go through the kernel at once: small enough for the processor's cache."""
+"""Decompressed bytes per call of the kernel: small enough for the processor's cache."""
 _BLOCKS_AT_ONCE = 16_384
 _STEPS_A_BYTE = 16
 _STEPS_FREE = 1_000_000
@@ -28,9 +28,12 @@ _SEED = secrets.randbits(62)
 
 
 class Chunk(NamedTuple):
-    """Some records, valid until the next chunk is requested: the bytes are in memory that is reused. Columns of `rows`
-    are those of `plan.slots`; `distinct`: `(offset, size)` in `body` of each value that the grouped field's column
-    numbers. Bits of `every` and `some` by slot: all records have it, at least one does.
+    """Some records, valid until the next chunk is requested, because their buffer is reused.
+
+    rows      one column per slot of `plan.slots`
+    distinct  `(offset, size)` in `body` of each distinct value of the grouped field, whose column holds their numbers
+    every     bit per slot: all records have a value in it
+    some      bit per slot: at least one record has a value in it
     """
 
     rows: Longs
@@ -40,7 +43,7 @@ class Chunk(NamedTuple):
     some: int
 
     def has(self, slot: int | None) -> npt.NDArray[np.bool_]:
-        """Which records have a value in a slot; none where the writer has no such field."""
+        """Which records have a value in a slot; none if the writer's schema lacks the field."""
         if slot is None or not self.some >> slot & 1:
             return np.zeros(len(self.rows), np.bool_)
         if self.every >> slot & 1:
@@ -48,7 +51,7 @@ class Chunk(NamedTuple):
         return np.asarray((self.rows[:, PRESENT] >> slot) & 1, np.bool_)
 
     def numbers(self, slot: int | None, default: int | Longs) -> Longs:
-        """The numbers of a slot, `default` where a record has none."""
+        """The numbers in a slot; `default` for records without a value."""
         if slot is not None and self.every >> slot & 1:
             return self.rows[:, slot]
         if slot is not None and self.some >> slot & 1:
@@ -56,7 +59,7 @@ class Chunk(NamedTuple):
         return default if isinstance(default, np.ndarray) else np.full(len(self.rows), default, np.int64)
 
     def hashes(self, slot: int | None) -> npt.NDArray[np.uint64]:
-        """Hashes of the bytes at the places in a slot; 0 where a record has none."""
+        """Hashes of the bytes that a slot points at; 0 for records without a value."""
         found = np.zeros(len(self.rows), np.uint64)
         if slot is not None:
             has = self.has(slot)
@@ -66,14 +69,14 @@ class Chunk(NamedTuple):
         return found
 
     def values(self) -> list[bytes]:
-        """Copies of the distinct values, in the order of their numbers."""
+        """Copies of the distinct values, ordered by number."""
         view = self.body.data
         return [view[offset : offset + size].tobytes() for offset, size in self.distinct.tolist()]
 
 
 def read_chunks(container: Container, plan: Plan, wanted_key: int = -1) -> Iterator[Chunk]:
     """Every record of the file. Raises MetadataError: avro_damaged, avro_codec_unknown, avro_too_large."""
-    # One buffer for all blocks: memory that is new each time costs as much as decoding what lies in it.
+    # One buffer for all blocks: allocating memory for each one costs as much as decoding its content.
     room = np.empty(min(_CHUNK_BYTES, container.max_bytes), np.uint8)
     shared = room.data
     held: list[tuple[int, int, int]] = []
@@ -97,7 +100,7 @@ def read_chunks(container: Container, plan: Plan, wanted_key: int = -1) -> Itera
 
 
 def _bodies(container: Container, plan: Plan) -> Iterator[tuple[int, Any]]:
-    """`(records, decompressed bytes)` of every block, not one byte more than the file may hold."""
+    """`(records, decompressed bytes)` of every block, within the limit of the file."""
     decompress = decompressor(container.codec)
     view = memoryview(container.content)
     left = container.max_bytes
@@ -124,7 +127,7 @@ def _blocks(container: Container) -> Iterator[tuple[int, int, int]]:
 
 
 def _decoded(body: npt.NDArray[np.uint8], held: list[tuple[int, int, int]], plan: Plan, wanted_key: int) -> Chunk:
-    """Records of the blocks `held`: `(records, offset, size)` in `body`."""
+    """Records of the blocks in `held`: `(records, offset, size)` in `body`."""
     blocks = np.array(held, np.int64)
     records = int(blocks[:, 0].sum())
     rows = np.empty((records, plan.width), np.int64)

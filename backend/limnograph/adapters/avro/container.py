@@ -1,4 +1,4 @@
-"""Header and blocks of an Avro file: the writer's schema, its codec, where the records lie. Plain Python, bounded."""
+"""Header and blocks of an Avro file: the writer's schema, codec and block offsets. Plain Python, bounded."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from limnograph.domain.errors import MetadataError
 MAGIC = b"Obj\x01"
 SYNC_BYTES = 16
 MAX_BLOCK_BYTES = 64 * 2**20
-"""Decompressed bytes of one block. Writers cut blocks at tens of kilobytes; only a huge record makes a larger one."""
+"""Maximum decompressed size of one block. Writers cut blocks at tens of kilobytes; only a huge record needs more."""
 MAX_FILE_BYTES = 4 * 2**30
 MAX_EXPANSION = 100
-"""Decompressed bytes a file may hold for each byte of its own, beyond the size of one block."""
+"""Decompressed bytes allowed per byte of the file, in addition to the size of one block."""
 
 
 class Container(NamedTuple):
-    """Header of an Avro file: its text of the writer's schema, all header entries, where the blocks begin."""
+    """Header of an Avro file: all its entries, including the writer's schema, and the offset of the first block."""
 
     header: dict[str, bytes]
     content: bytes
@@ -34,7 +34,7 @@ class Container(NamedTuple):
 
     @property
     def codec(self) -> bytes:
-        """Codec of the blocks; a header that names none means uncompressed blocks."""
+        """Codec of the blocks; `null` (uncompressed) if the header names none."""
         return self.header.get("avro.codec") or b"null"
 
     @property
@@ -44,7 +44,7 @@ class Container(NamedTuple):
 
     @property
     def max_bytes(self) -> int:
-        """Decompressed bytes that this file may hold: a bomb is refused, a well compressed file is not."""
+        """Maximum decompressed size of this file: refuses decompression bombs, accepts well compressed files."""
         return min(MAX_FILE_BYTES, MAX_BLOCK_BYTES + MAX_EXPANSION * len(self.content))
 
     def blocks(self) -> Iterator[tuple[int, memoryview | bytes]]:
@@ -86,7 +86,7 @@ def open_container(content: bytes) -> Container:
 
 
 def parse_schema(text: bytes) -> dict[str, Any]:
-    """The writer's schema, a record, with every repeated name written out. Raises MetadataError."""
+    """The writer's schema, a record, with every named type expanded where it is repeated. Raises MetadataError."""
     try:
         schema = by_definition(msgspec.json.decode(text))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
@@ -97,7 +97,7 @@ def parse_schema(text: bytes) -> dict[str, Any]:
 
 
 def varint(content: bytes, position: int) -> tuple[int, int]:
-    """A zigzag number and the position behind it. Raises MetadataError."""
+    """A zigzag number and the position after it. Raises MetadataError."""
     value = shift = 0
     while True:
         if position >= len(content) or shift > 63:

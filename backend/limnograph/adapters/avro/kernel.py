@@ -1,11 +1,11 @@
-"""The compiled part: block boundaries of an Avro file, and records decoded to columns by a plan. Knows no schema.
+"""The compiled kernel: finds block boundaries of an Avro file, decodes records to columns by a plan. Knows no schema.
 
-Every byte, count and jump is checked; work is bounded by the bytes and a budget. Compiled once for this machine and
-kept where numba keeps compiled code (NUMBA_CACHE_DIR, else beside this file, else the user's cache folder). numba knows
-compiled code by this file's size and time alone: everything that it consists of, including the operations, is here.
+Every byte, count and jump is checked; work is bounded by the size of the input and a budget. numba compiles the kernel
+once per machine and caches it (in NUMBA_CACHE_DIR, else next to this file, else in the user's cache folder). It detects
+changes by this file's size and time only, so everything the kernel uses, including the operations, is in this file.
 """
 
-# The compiler types these functions by their signature. An interpreter is one long switch with as many ways out.
+# numba types these functions by their signature. An interpreter is one long switch with many exits.
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,misc"
 # ruff: noqa: ANN001, ANN201, ANN202, C901, PLR0911, PLR0912, PLR0915, PLR0917
 
@@ -25,20 +25,20 @@ from limnograph.adapters.avro.turns import COMPILING, enter, turn
 
 END, VARINTS, FIXED, BYTES, BRANCH, OPTIONAL, JUMP, ENTER, NEXT = range(9)
 PAIRS, NUMBERS, KEEP_VARINT, KEEP_BYTES, KEEP_TAG, MARK, GROUP, FIND, KEY, VALUE, MATCH = range(9, 20)
-"""The operations, as `kernel.decode` carries them out:
+"""The operations that `kernel.decode` executes:
 
-END            the record is read
-VARINTS a      pass over a numbers               NEXT a b         next item of a loop, of b bytes or more, else a
-FIXED a        pass over a bytes                 PAIRS            pass over an array of (number, bytes)
-BYTES          pass over bytes or text           NUMBERS a        pass over an array of a numbers each
-BRANCH a b     one of a branches: targets[b + it]  KEEP_x a       keep a number, where bytes lie, a short word
+END            end of the record
+VARINTS a      skip a numbers                    NEXT a b         next item of a loop, of b bytes or more, else to a
+FIXED a        skip a bytes                      PAIRS            skip an array of (number, bytes)
+BYTES          skip bytes or text                NUMBERS a        skip an array of a numbers each
+BRANCH a b     one of a branches: targets[b + it]  KEEP_x a       keep a number, the offset of bytes, a short word
 OPTIONAL a b   null if branch a: go on at b      MARK a, GROUP a  the bytes between them are one of few values
-JUMP a         go on at a                        KEY, VALUE       a key, and where its bytes lie
-ENTER          a loop begins                     MATCH a          keep that place if the key is the wanted one
+JUMP a         go on at a                        KEY, VALUE       a key, and the offset of its bytes
+ENTER          a loop begins                     MATCH a          keep that offset if the key is the wanted one
                                                  FIND a           the same for an array of (key, bytes) at once
 """
 PRESENT = 0
-"""Column of the output whose bit `s` says that slot `s` was written."""
+"""Output column whose bit `s` is set if slot `s` was written."""
 OK, CUT, BAD_NUMBER, BAD_BRANCH, BAD_LENGTH, BAD_COUNT, TOO_MUCH_WORK, NOT_CONSUMED, NO_SYNC = range(9)
 REASONS = (
     "",
@@ -52,7 +52,7 @@ REASONS = (
     "a block ends early or without its sync marker",
 )
 TAG_BYTES = 7
-"""Letters of a short word that fit a tag; its length is in the highest byte."""
+"""Maximum letters of a short word in a tag, whose highest byte holds the length."""
 _SYNC = 16
 _HIGH_BITS = np.uint64(0x8080_8080_8080_8080)
 _ONES = np.uint64(0x0101_0101_0101_0101)
@@ -64,21 +64,21 @@ _plan = types.Array(types.int64, 2, "C")
 
 
 class _Compiles(Listener):
-    """Report that this process compiles: the cache has no code for this machine."""
+    """Reports that this process compiles, because the cache has no code for this machine."""
 
     def on_start(self, _event: Event) -> None:
         enter(COMPILING)
 
     def on_end(self, _event: Event) -> None:
-        """The next function follows."""
+        """Does nothing: the next function follows."""
 
 
 register("numba:compile", _Compiles())
 
 
 def _compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`numba.njit`, cached on disk where possible. A damaged cache entry is deleted and compiled again. Of many
-    processes one compiles and the others load its result.
+    """`numba.njit`, cached on disk where possible. A damaged cache entry is deleted and compiled again. Of several
+    processes, one compiles and the others load its result.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,7 +90,7 @@ def _compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], 
 
     def loaded(function: Callable[..., Any]) -> Callable[..., Any]:
         kept = numba.njit(signature, cache=True, nogil=True, **options)
-        # numba raises RuntimeError, OSError or whatever unpickling a damaged file does.
+        # numba raises RuntimeError, OSError or any error from unpickling a damaged file.
         with suppress(Exception):
             return kept(function)  # type: ignore[no-any-return]
         with suppress(Exception):
@@ -103,7 +103,7 @@ def _compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], 
 
 @numba.njit(nogil=True)
 def _number(data, position, end):
-    """`(value, position behind it)`; the position is negative for an error."""
+    """`(value, position after it)`; the position is negative on error."""
     if position >= end:
         return 0, -CUT
     byte = data[position]
@@ -124,9 +124,9 @@ def _number(data, position, end):
 
 @numba.njit(nogil=True)
 def _behind(data, position, end, count):
-    """Position behind so many numbers, negative for an error. What is passed over may be longer than it must.
+    """Position after `count` numbers, negative on error. Skipped numbers may be longer than necessary.
 
-    A byte below 0x80 ends a number; eight bytes are counted at once as long as all of their numbers are wanted.
+    A byte below 0x80 ends a number. Eight bytes are counted at once while all of their numbers are to be skipped.
     """
     while count >= 8 and position + 8 <= end:
         word = np.uint64(0)
@@ -154,10 +154,10 @@ def _length(data, position, end):
 
 @numba.njit(nogil=True)
 def _items(data, position, end, least):
-    """Items of the next block of an array or map, each of `least` bytes or more; 0 behind the last one."""
+    """Number of items in the next block of an array or map, each of `least` bytes or more; 0 after the last block."""
     count, position = _number(data, position, end)
     if position >= 0 and count < 0:
-        # A negative count has the size of its block behind it.
+        # A negative count is followed by the size of its block.
         count = -count
         position = _behind(data, position, end, 1)
         if position >= 0 and count < 0:
@@ -169,14 +169,14 @@ def _items(data, position, end, least):
 
 @numba.njit(nogil=True)
 def _behind_pairs(data, position, end):
-    """Position behind an array of (number, bytes): most of a manifest is that."""
+    """Position after an array of (number, bytes): most of a manifest consists of these."""
     while True:
         count, position = _items(data, position, end, 2)
         if position < 0 or count == 0:
             return position
         while count > 0:
             if position + 2 <= end and (data[position] | data[position + 1]) < 0x80:
-                # Key and length of one byte each: a negative length has its lowest bit set.
+                # Key and length of one byte each: the lowest bit of a negative length is set.
                 size = np.int64(data[position + 1])
                 position += 2
                 if size & 1 or size >> 1 > end - position:
@@ -196,7 +196,7 @@ def _behind_pairs(data, position, end):
 
 @numba.njit(nogil=True)
 def _behind_numbers(data, position, end, width):
-    """Position behind an array of items of `width` numbers."""
+    """Position after an array of items of `width` numbers."""
     while True:
         count, position = _items(data, position, end, width)
         if position < 0 or count == 0:
@@ -208,8 +208,8 @@ def _behind_numbers(data, position, end, width):
 
 @numba.njit(nogil=True)
 def _find(data, position, end, wanted, row, slot):
-    """Position behind an array of (key, bytes). The first value of the wanted key goes to `slot` of the row: its
-    offset and its size, which is negative where there is none.
+    """Position after an array of (key, bytes). Writes offset and size of the first value of the wanted key to `slot` of
+    the row; the size is negative if there is none.
     """
     row[slot + 1] = -1
     while True:
@@ -231,7 +231,7 @@ def _find(data, position, end, wanted, row, slot):
 
 @numba.njit(nogil=True)
 def _tag(data, position, size):
-    """A short word in capitals as a number."""
+    """A short word in capital letters, encoded as a number."""
     tag = min(size, 127)
     for index in range(TAG_BYTES):
         letter = np.int64(data[position + index]) if index < size else 0
@@ -243,7 +243,7 @@ def _tag(data, position, size):
 
 @_compiled(types.int64(_bytes, types.int64, _bytes, _plan))
 def scan_blocks(content, position, sync, blocks):
-    """Fill `blocks` with `(records, offset, size)`; row 0 afterwards holds rows used, next position, error code.
+    """Fill `blocks` with `(records, offset, size)`. Afterwards, row 0 holds rows used, next position and error code.
 
     Returns the number of blocks found.
     """
@@ -322,11 +322,14 @@ def decode(
     state,
     loops,
 ):
-    """Decode `blocks` (`(records, offset, size)` in `data`) into `rows`, one a record.
+    """Decode `blocks` (`(records, offset, size)` in `data`) into `rows`, one row per record.
 
-    `table` (a power of two of -1, at least twice the records) and `groups` hold the distinct values of the grouped
-    field: `(offset, size)`; `state[0]` counts them, `state[1]` seeds their hash. `loops` has a place for each nested
-    loop. Returns an error code.
+    table   hash table: a power of two of -1, at least twice the number of records
+    groups  `(offset, size)` of each distinct value of the grouped field
+    state   `state[0]` counts the distinct values, `state[1]` seeds their hash
+    loops   one entry per nesting level of loops
+
+    Returns an error code.
     """
     row = 0
     for block in range(len(blocks)):

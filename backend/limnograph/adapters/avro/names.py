@@ -1,33 +1,33 @@
-"""Names in an Avro schema: a type is written out once and then repeated by its name alone; readers want it whole."""
+"""Named types in an Avro schema: defined once and then repeated by name; readers need the definition everywhere."""
 
 from __future__ import annotations
 
 from typing import Any
 
 MAX_TYPES = 100_000
-"""A schema that names types within types can grow beyond all bounds when it is written out."""
+"""Maximum number of types in the expanded schema: named types within named types can grow exponentially."""
 
 _PRIMITIVES = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
 _NAMED = {"record", "enum", "fixed"}
 
 
 def by_definition(schema: Any) -> Any:
-    """The schema with every name replaced by the type it stands for.
+    """The schema with every name replaced by the definition of its type.
 
-    Raises KeyError for a name without a type before it (or within itself), ValueError and TypeError for no schema.
+    Raises KeyError for a name before its definition (or within it), ValueError and TypeError for an invalid schema.
     """
     return _Names().whole(schema, "")
 
 
 class _Names:
-    """Types by full name while a schema is walked, each with the number of types in it."""
+    """Types by full name, collected while walking a schema, each with the number of types in it."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Any, int]] = {}
         self._types = 0
 
     def whole(self, kind: Any, space: str) -> Any:
-        """`kind` written out; `space` is the enclosing namespace."""
+        """`kind` expanded; `space` is the enclosing namespace."""
         self._count(1)
         if isinstance(kind, list):
             return [self.whole(branch, space) for branch in kind]

@@ -1,4 +1,4 @@
-"""A writer's schema compiled to a program for the kernel: what to keep of a record, and how to pass over the rest.
+"""Compiles a writer's schema to a program for the kernel: what to keep of a record and how to skip the rest.
 
 One row of `code` is `(operation, a, b)`; the operations are those of `kernel.py`.
 """
@@ -45,7 +45,7 @@ _SIZES = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 
 
 class WantedField(NamedTuple):
-    """A field by its id, or by one of its names where the writer gave no ids; `inside`: what of a record is wanted."""
+    """A field by its id, or by one of its names if the writer left out ids. `inside`: fields of a nested record."""
 
     field_id: int
     names: tuple[str, ...]
@@ -54,7 +54,12 @@ class WantedField(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """`slots`: first column of a kept field by its id. `depth`: loops within loops. `min_bytes` of a record."""
+    """A compiled program.
+
+    slots      first column of each kept field, by field id
+    depth      nesting depth of loops
+    min_bytes  minimum size of a record
+    """
 
     code: npt.NDArray[np.int64]
     targets: npt.NDArray[np.int64]
@@ -65,9 +70,9 @@ class Plan(NamedTuple):
 
 
 def compile_plan(schema: dict[str, Any], wanted: tuple[WantedField, ...], key_ids: tuple[int, ...] = ()) -> Plan:
-    """Program for one record. `key_ids`: field ids that name the key of a `bound`'s items (else by name `key`).
+    """Program for one record. `key_ids`: field ids of the key in a bound's items (by default, the field `key`).
 
-    Raises KeyError, TypeError, ValueError for what is no schema.
+    Raises KeyError, TypeError, ValueError for an invalid schema.
     """
     compiler = _Compiler(key_ids)
     min_bytes = compiler.record(schema, wanted)
@@ -78,7 +83,7 @@ def compile_plan(schema: dict[str, Any], wanted: tuple[WantedField, ...], key_id
 
 
 def find_field(schema: Any, wanted: WantedField) -> dict[str, Any] | None:
-    """The field of a record that is wanted, None when the writer has none."""
+    """The wanted field of a record; None if the writer's schema lacks it."""
     fields = schema["fields"]
     for field in fields:
         if field.get("field-id") == wanted.field_id:
@@ -87,7 +92,7 @@ def find_field(schema: Any, wanted: WantedField) -> dict[str, Any] | None:
 
 
 def bare(kind: Any) -> Any:
-    """A type without the null branch of its union and without braces that say nothing."""
+    """A type without the null branch of its union and without redundant braces."""
     if isinstance(kind, list):
         kind = next((branch for branch in kind if branch != "null"), "null")
     while isinstance(kind, dict) and isinstance(kind.get("type"), dict | list):
@@ -96,7 +101,7 @@ def bare(kind: Any) -> Any:
 
 
 class _Compiler:
-    """Emits the program field by field; `passing` methods return the least bytes of what they pass over."""
+    """Emits the program field by field. Methods that skip a value return its minimum size in bytes."""
 
     def __init__(self, key_ids: tuple[int, ...]) -> None:
         self.code: list[tuple[int, int, int]] = []
@@ -109,7 +114,7 @@ class _Compiler:
         self._barrier = 0
 
     def emit(self, operation: int, a: int = 0, b: int = 0) -> int:
-        """Append; runs of numbers become one operation. Returns its position."""
+        """Append an operation; runs of numbers are merged into one. Returns its position."""
         if operation == VARINTS and len(self.code) > self._barrier and self.code[-1][0] == VARINTS:
             self.code[-1] = (VARINTS, self.code[-1][1] + a, 0)
         else:
@@ -117,7 +122,7 @@ class _Compiler:
         return len(self.code) - 1
 
     def here(self) -> int:
-        """A jump target: operations after it must not be merged with those before it."""
+        """A jump target: later operations must not be merged with earlier ones."""
         self._barrier = len(self.code)
         return self._barrier
 
@@ -134,7 +139,7 @@ class _Compiler:
         return self.slots[wanted.field_id]
 
     def record(self, schema: Any, wanted: tuple[WantedField, ...] = ()) -> int:
-        """All fields of a record in the writer's order."""
+        """All fields of a record in the order of the writer's schema."""
         kept = {id(field): one for one in wanted if (field := find_field(schema, one)) is not None}
         total = 0
         for field in schema["fields"]:
@@ -143,7 +148,7 @@ class _Compiler:
         return min(total, _MOST)
 
     def keep(self, kind: Any, wanted: WantedField) -> int:  # noqa: PLR0911 - one return a kind of type
-        """A wanted field; a type that cannot be what is wanted is passed over and then not present."""
+        """A wanted field; one of an unexpected type is skipped and counts as absent."""
         if wanted.keep == "group":
             slot = self.slot(wanted)
             self.emit(MARK, slot)
@@ -166,7 +171,7 @@ class _Compiler:
         return 1
 
     def skip(self, kind: Any) -> int:  # noqa: PLR0911 - one return a kind of type
-        """Pass over a value of any type."""
+        """Skip a value of any type."""
         if isinstance(kind, list):
             return self._union(kind, None)
         name = kind["type"] if isinstance(kind, dict) else kind
@@ -210,7 +215,7 @@ class _Compiler:
         return 1
 
     def _array(self, items: Any) -> int:
-        """Statistics of Iceberg are arrays of (number, number or bytes): passed over without a step an item."""
+        """Skip an array. Iceberg's statistics, arrays of (number, number or bytes), take one operation."""
         kinds = [bare_name(f["type"]) for f in items["fields"]] if _is_record(items) else [bare_name(items)]
         if len(kinds) == 2 and kinds[0] in _VARINTS and kinds[1] in {"bytes", "string"}:
             self.emit(PAIRS)

@@ -10,12 +10,12 @@ from limnograph.adapters.avro.container import open_container, parse_schema
 from limnograph.domain.errors import MetadataError
 
 MAX_VALUES = 20_000_000
-"""Values in one file, counting those that take no bytes: a bound on time and memory, far above any commit's."""
+"""Maximum values of one file, including those of zero bytes: bounds time and memory, far above any real commit."""
 
 
 def read_records(content: bytes) -> list[dict[str, Any]]:
-    """All records of an Avro file. Records and maps are dicts, enums their symbol, fixed and bytes are bytes;
-    logical types stay the underlying numbers or bytes.
+    """All records of an Avro file. Records and maps become dicts, enums their symbol, fixed values bytes. Logical types
+    keep their underlying numbers or bytes.
 
     Raises MetadataError: avro_damaged, avro_codec_unknown, avro_too_large.
     """
@@ -34,7 +34,7 @@ def read_records(content: bytes) -> list[dict[str, Any]]:
 
 
 def record_values(schema: dict[str, Any]) -> Callable[[bytes], tuple[Any, ...]]:
-    """Reader of the fields of a single record in some bytes. Raises MetadataError."""
+    """A function that decodes a single record to its field values. Raises MetadataError."""
     readers = [_reader(field["type"]) for field in schema["fields"]]
 
     def read(content: bytes) -> tuple[Any, ...]:
@@ -46,7 +46,7 @@ def record_values(schema: dict[str, Any]) -> Callable[[bytes], tuple[Any, ...]]:
 
 
 class _Values:
-    """A place in the bytes of a block; every step is checked against its end and counted."""
+    """A cursor in the bytes of a block; every step is counted and checked against the end."""
 
     def __init__(self) -> None:
         self._content, self._position, self._left = b"", 0, MAX_VALUES
@@ -59,7 +59,7 @@ class _Values:
             raise MetadataError("avro_damaged", "a block is longer than its records")
 
     def counted(self, items: int) -> int:
-        """The number of items to come, when there is room for as many."""
+        """The number of items to come, if the block has enough bytes for them."""
         self._left -= items
         if items < 0 or self._left < 0:
             raise MetadataError("avro_too_large", f"an Avro file of more than {MAX_VALUES} values")
@@ -87,7 +87,7 @@ class _Values:
         return (value >> 1) ^ -(value & 1)
 
     def block_counts(self) -> Any:
-        """Counts of the blocks of an array or a map; a negative one has the block's size behind it."""
+        """Item counts of the blocks of an array or a map; a negative count is followed by the block's size."""
         while count := self.number():
             if count < 0:
                 self.number()

@@ -1,6 +1,6 @@
-"""One process compiles and the others wait for what it keeps: of many that start at once each would compile the same.
+"""A lock for compilation: of several processes that start at once, one compiles and the others wait for its result.
 
-Imports neither numba nor numpy: the parent of a child that compiles knows its phases from here.
+Imports neither numba nor numpy: the parent of a compiling process imports it to learn the phases.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 
 COMPILING, WAITING, LOADING = "compiling", "waiting for another process to compile", "loading"
 LONGEST_WAIT_S = 900.0
-"""After that a process compiles for itself. One that ends, however it does, has ended its turn."""
+"""After this wait a process compiles by itself. A process that exits for any reason releases the lock."""
 _LOOK_S = 0.1
 _tell: list[Callable[[str], None]] = []
 
@@ -24,16 +24,14 @@ def listen(tell: Callable[[str], None]) -> None:
 
 
 def enter(phase: str) -> None:
-    """Report the phase that this process is in."""
+    """Report the phase that this process enters."""
     for tell in _tell:
         tell(phase)
 
 
 @contextmanager
 def turn(folder: str) -> Iterator[None]:
-    """Inside, no other process is inside with the same folder. A folder that cannot hold a lock has none: everybody
-    goes in at once.
-    """
+    """Exclude other processes with the same folder. In a folder without support for locks, all enter at once."""
     descriptor = None
     with suppress(OSError):
         os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - numba makes it by this call too
@@ -49,7 +47,7 @@ def turn(folder: str) -> Iterator[None]:
 
 
 def _take(descriptor: int) -> None:
-    """Wait for the lock, not for ever."""
+    """Wait for the lock, with a limit."""
     end, waits = time.monotonic() + LONGEST_WAIT_S, False
     while time.monotonic() < end:
         try:

@@ -1,1 +1,1 @@
-"""Counters of tables between two lives of the server."""
+"""Per-table counters that survive a restart of the server."""

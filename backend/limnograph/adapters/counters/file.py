@@ -1,4 +1,4 @@
-"""Port CounterStore on one file of the server's state folder, replaced as a whole."""
+"""Port CounterStore on one file in the server's state folder, replaced as a whole."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CounterFile:
         self._path = path
 
     def load(self) -> dict[str, CounterState]:
-        """By table uuid."""
+        """Counter states by table uuid."""
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=dict[str, CounterState])
         except FileNotFoundError:
@@ -32,7 +32,7 @@ class CounterFile:
             return {}
 
     def save(self, counted: Mapping[str, CounterState]) -> None:
-        """Written beside, then renamed: a crash leaves the old file or the new one."""
+        """Written to a temporary file, then renamed: a crash leaves the old file or the new one."""
         beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         try:
             private_files.make_folder(self._path.parent)

@@ -1,1 +1,1 @@
-"""Delta Lake tables by their log (PROTOCOL.md of delta-io/delta): commits, checkpoints and what they say of a table."""
+"""Delta Lake tables by their log (PROTOCOL.md of delta-io/delta): commits, checkpoints and the resulting state."""

@@ -1,7 +1,7 @@
-"""One commit file into its actions, line by line: a short view for the history, a full one for the files.
+"""Parses the actions of one commit file line by line: a short view for the history, a full view for the files.
 
-Unknown actions and fields are ignored, as the protocol demands; a line that is no JSON, or a file action without a
-required field, damages the rest of the commit.
+Unknown actions and fields are ignored, as the protocol requires. A line of invalid JSON, or a file action without a
+required field, makes the rest of the commit unreadable.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from limnograph.domain.time import Millis
 
 MAX_COMMIT_BYTES = 256 * 2**20
 MAX_ACTIONS = 500_000
-"""Actions of one commit: 300,000 adds take 310 MB of a child that has 512."""
+"""Maximum actions of one commit: 300,000 adds take 310 MB of a child process that has 512 MB."""
 MAX_NUMBER = 2**50
-"""Sizes and counts above it are nonsense: a pebibyte in a file, more rows than any file has."""
+"""Larger sizes and counts are implausible: a pebibyte in one file, or more rows than any file has."""
 _BOM = b"\xef\xbb\xbf"
 _T = TypeVar("_T")
 Values = tuple[tuple[str, str | None], ...]
@@ -27,9 +27,15 @@ Values = tuple[tuple[str, str | None], ...]
 
 
 class DeltaFile(NamedTuple):
-    """A logical file. `path`: key of its data file. `size` and `vector_bytes` in bytes; `records` None: unknown.
+    """A logical file.
 
-    `vector_rows` None: no vector. Of a removed file also size and values may be unknown.
+    path          key of its data file
+    size          bytes; None: unknown, only of a removed file
+    records       rows; None: unknown
+    vector_bytes  bytes of the deletion vector
+    vector_rows   None: no deletion vector
+
+    The partition values of a removed file may also be unknown.
     """
 
     key: bytes
@@ -51,7 +57,7 @@ class FileAction(NamedTuple):
 class Head(msgspec.Struct):
     """Actions of a commit about the table and the commit itself, and the kinds of its file actions.
 
-    `damage`: why the rest of the commit could not be read. `summary.py` makes `summary` and `timestamp_ms` of `info`.
+    `damage`: why the rest could not be read. `summary.py` derives `summary` and `timestamp_ms` from `info`.
     """
 
     info: dict[str, Any] | None = None
@@ -88,7 +94,7 @@ class Vector(msgspec.Struct):
 
 
 class Action(msgspec.Struct):
-    """Fields that `add` and `remove` share. `partitionValues` and `size` of a remove are optional."""
+    """Fields that `add` and `remove` share. A remove may omit `partitionValues` and `size`."""
 
     path: str
     size: int | None = None
@@ -130,7 +136,7 @@ def read_head(content: bytes) -> Head:
 
 
 def read_files(content: bytes) -> Iterator[FileAction]:
-    """Adds and removes in their order. Raises MetadataError (`commit_unreadable`, `too_many_actions`)."""
+    """Adds and removes in log order. Raises MetadataError (`commit_unreadable`, `too_many_actions`)."""
     try:
         for line in lines(content, _FILES):
             if line.remove is not None:
@@ -160,7 +166,7 @@ def lines(content: bytes, decoder: msgspec.json.Decoder[_T]) -> Iterator[_T]:
 
 
 def file_of(action: Action, *, whole: bool) -> DeltaFile:
-    """The logical file of an action; `whole`: an `add`, whose size must be there. Raises MetadataError."""
+    """The logical file of an action. `whole`: an `add`, whose size is required. Raises MetadataError."""
     values = action.partitionValues
     return logical_file(
         action.path,
@@ -193,8 +199,8 @@ def vector_id(vector: Vector) -> str:
 
 
 def values_of(values: dict[str, Any]) -> Values:
-    """Partition values in one order. An empty text is null (PROTOCOL, "Partition Value Serialization"); a value that is
-    no text is kept as its JSON.
+    """Partition values in a canonical order. An empty text is null (PROTOCOL, "Partition Value Serialization"); any
+    other JSON value is kept as JSON text.
     """
     if not values:
         return ()
@@ -202,7 +208,7 @@ def values_of(values: dict[str, Any]) -> Values:
 
 
 def records_of(stats: Any) -> int | None:
-    """`numRecords` of an action's statistics; None when they do not say it."""
+    """`numRecords` of an action's statistics; None if they lack it."""
     try:
         found = _STATS.decode(stats).numRecords if isinstance(stats, str) and stats else None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -211,7 +217,7 @@ def records_of(stats: Any) -> int | None:
 
 
 def count_of(found: Any) -> int | None:
-    """A number of rows within reason, else None."""
+    """A plausible number of rows, else None."""
     whole = isinstance(found, int) and not isinstance(found, bool)
     return found if whole and 0 <= found <= MAX_NUMBER else None
 

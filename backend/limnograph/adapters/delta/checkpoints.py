@@ -1,6 +1,6 @@
-"""A checkpoint's content, whatever its form: classic, in parts, or v2 with sidecars, as parquet or JSON.
+"""The content of a checkpoint in any form: classic, multi-part, or v2 with sidecars, as Parquet or JSON.
 
-Only live files are taken (`add`); tombstones say nothing of the state.
+Only live files (`add`) are read; tombstones are not part of the state.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ MAX_SIDECARS = 10_000
 
 
 class CheckpointHead(msgspec.Struct):
-    """The table at the checkpoint: its newest `metaData` and `protocol`, and where else its files are listed."""
+    """The table at the checkpoint: its latest `metaData` and `protocol`, and the sidecars that list more files."""
 
     metadata: dict[str, Any] | None = None
     protocol: dict[str, Any] | None = None
     sidecars: list[str] = msgspec.field(default_factory=list)
 
     def take(self, name: str, fields: dict[str, Any]) -> None:
-        """One action of these three kinds."""
+        """Record one action of these three kinds."""
         if name == "metaData":
             self.metadata = fields
         elif name == "protocol":
@@ -49,7 +49,7 @@ _LINES = msgspec.json.Decoder(_Line)
 
 
 def checkpoint_head(log: Log, checkpoint: Checkpoint, storage: Storage) -> CheckpointHead:
-    """The table at a checkpoint. Raises MetadataError when it is damaged, SourceError."""
+    """The table at a checkpoint. Raises MetadataError if the checkpoint is damaged, and SourceError."""
     head = CheckpointHead()
     for content, is_json in _contents(log, checkpoint, storage):
         _take(head, content, is_json=is_json)
@@ -57,7 +57,7 @@ def checkpoint_head(log: Log, checkpoint: Checkpoint, storage: Storage) -> Check
 
 
 def checkpoint_files(log: Log, checkpoint: Checkpoint, storage: Storage) -> Iterator[DeltaFile]:
-    """All live files. Raises MetadataError when the checkpoint or one of its sidecars is damaged, SourceError."""
+    """All live files. Raises MetadataError if the checkpoint or one of its sidecars is damaged, and SourceError."""
     head = CheckpointHead()
     for content, is_json in _contents(log, checkpoint, storage):
         _take(head, content, is_json=is_json)
@@ -99,7 +99,7 @@ def _json_lines(content: bytes) -> Iterator[_Line]:
 
 
 def _sidecar(log: Log, path: str) -> str:
-    """Location of a sidecar: a name in `_sidecars`, or a URI of its own."""
+    """Location of a sidecar: a file name in `_sidecars`, or an absolute URI."""
     if "://" in path or path.startswith(("/", "file:")):
         return path
     return log.location(f"_sidecars/{unquote(path)}")

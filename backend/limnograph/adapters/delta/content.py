@@ -1,4 +1,4 @@
-"""What a version holds and changed, from its live files and its own moves, in the words of
+"""The content and the changes of a version, from its live files and its own commit, as types of
 `domain/metadata/content.py`.
 """
 
@@ -32,7 +32,7 @@ def content_of(
     *,
     small_below: int | None,
 ) -> Content:
-    """`live` None: the state is not known. `moves` None: the version's own commit is not known."""
+    """`live` None: the state is unknown. `moves` None: the version's own commit is unknown."""
     return Content(
         totals=UNKNOWN_TOTALS if live is None else totals_of(live.total, small_below),
         changed=changed_of(moves),
@@ -43,7 +43,7 @@ def content_of(
 
 
 def totals_of(sums: Sums, small_below: int | None) -> Totals:
-    """A deletion vector is one delete file; its bytes are those of the vector, its rows position deletes."""
+    """A deletion vector counts as one delete file: with the bytes of the vector, and its rows as position deletes."""
     return Totals(
         data_files=sums.files,
         records=sums.known_records,
@@ -58,7 +58,7 @@ def totals_of(sums: Sums, small_below: int | None) -> Totals:
 
 
 def changed_of(moves: Moves | None) -> SnapshotChanges:
-    """The commit's own numbers."""
+    """The numbers of the commit itself."""
     added, removed = (moves.added, moves.removed) if moves else (None, None)
     return SnapshotChanges(
         added_data_files=added.data_files if added else None,
@@ -103,7 +103,7 @@ def partitions_of(
 
 
 def _largest(live: DeltaLiveFiles, naming: ColumnNames) -> list[tuple[PartitionKey, int]]:
-    """Key and number of the largest partitions, by bytes, then by key. Only those that may be among them get a key."""
+    """Key and number of the largest partitions, by bytes, then by key. Keys are built only for the candidates."""
     held = [(sums.bytes, number) for number, sums in enumerate(live.partitions) if sums.files]
     least = min(nlargest(PARTITIONS_KEPT, (size for size, _ in held)), default=0)
     ranked = sorted((-size, partition_key(live.values[n], naming), n) for size, n in held if size >= least)

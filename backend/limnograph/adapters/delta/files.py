@@ -1,6 +1,7 @@
-"""Files of Delta logs, kept for the life of the process: a log file never changes once it is written.
+"""Files of Delta logs, cached for the life of the process: a log file never changes once it is written.
 
-Short commits as bytes, because the history and the replay both read them; heads of commits and checkpoints decoded.
+Short commits are kept as bytes, because the history and the replay both read them. Heads of commits and checkpoints
+are kept decoded.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _BATCH_BYTES = 64 * 2**20
 
 
 class LogFiles:
-    """Shared by all tables of a process. What identifies a file: its log, name, size and time."""
+    """Shared by all tables of a process. A file is identified by its log, name, size and time."""
 
     def __init__(self) -> None:
         self._bytes: OrderedDict[Any, bytes] = OrderedDict()
@@ -45,9 +46,9 @@ class LogFiles:
         return content
 
     def heads(self, log: Log, versions: Iterable[int], storage: Storage) -> dict[int, Head]:
-        """Heads of commits, the missing ones read a few at a time, because storage is mostly waiting.
+        """Heads of commits. Missing ones are read a few at a time, because reading is mostly waiting for storage.
 
-        A commit that is gone or too long is a damaged head. Raises SourceError.
+        A commit that is missing or too long becomes a damaged head. Raises SourceError.
         """
         found: dict[int, Head] = {}
         missing: list[int] = []
@@ -109,7 +110,7 @@ class LogFiles:
 
 
 def _batches(versions: list[int], commits: dict[int, ListedFile]) -> Iterable[list[int]]:
-    """Parts whose contents fit in memory together."""
+    """Batches whose contents fit in memory together."""
     part: list[int] = []
     size = 0
     for version in versions:

@@ -1,7 +1,7 @@
-"""Contents of a `_delta_log` folder: commits, complete checkpoints, checksums. Knows names and sizes, opens nothing.
+"""Contents of a `_delta_log` folder: commits, complete checkpoints, checksums. Uses names and sizes, opens no file.
 
-`_last_checkpoint` is never read: a listing is the truth it hints at. Staged commits, temporary and hidden side files
-and log compactions (which repeat commits) are no part of the history.
+`_last_checkpoint` is never read: the listing has the same information, and is always current. Staged commits,
+temporary and hidden files, and log compactions (which repeat commits) are ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from limnograph.ports.storage import ListedFile, Storage
 FOLDER = "_delta_log"
 MAX_VERSION = 2**63 - 1
 MAX_VERSIONS = 10_000
-"""At most this many versions of a log are read, the latest ones."""
+"""Maximum versions of a log to read: the latest ones."""
 _COMMIT = re.compile(r"^(\d{20})\.json$")
 _CHECKSUM = re.compile(r"^(\d{20})\.crc$")
 _CHECKPOINT = re.compile(
@@ -29,15 +29,17 @@ _MAX_PARTS = 10_000
 
 
 class Checkpoint(NamedTuple):
-    """A complete checkpoint: one file, or all parts of a multi-part one in their order."""
+    """A complete checkpoint: one file, or all parts of a multi-part one in order."""
 
     version: int
     files: tuple[ListedFile, ...]
 
 
 class Log(NamedTuple):
-    """Files of one log up to a version. `checkpoints`: newest first, of one version the single files before the parts.
-    `runs`: first version of the unbroken run of commits that a version is in.
+    """Files of one log up to a version.
+
+    checkpoints  latest first; for one version, single files before multi-part ones
+    runs         by version: the first version of the unbroken run of commits that contains it
     """
 
     root: str
@@ -49,7 +51,7 @@ class Log(NamedTuple):
 
     @property
     def told(self) -> list[int]:
-        """Versions that are read, oldest first."""
+        """Versions to read, oldest first."""
         return list(self.commits)[-MAX_VERSIONS:]
 
     def location(self, name: str) -> str:
@@ -57,9 +59,9 @@ class Log(NamedTuple):
         return f"{self.root}/{FOLDER}/{name}"
 
     def bases(self, version: int) -> Iterator[Checkpoint | None]:
-        """Where a replay to `version` may start, the nearest first; None is the empty table before version 0.
+        """Checkpoints that a replay to `version` may start from, nearest first; None: the table before version 0.
 
-        Only starts from which no commit is missing on the way.
+        Skips those with a missing commit between them and the version.
         """
         first = self.runs.get(version, version + 1) - 1
         for checkpoint in self.checkpoints:
@@ -70,10 +72,10 @@ class Log(NamedTuple):
 
 
 def newest_version(location: str, storage: Storage) -> str:
-    """Pointer of the table: its newest commit file, or the checkpoint where that commit is gone.
+    """Pointer of the table: its latest commit file, or the latest checkpoint if that commit is gone.
 
-    `location` is the table's folder, or already a file of its log. Raises InvalidInput where there is no log,
-    MetadataError and SourceError as storage does.
+    `location` is the table's folder, or a file of its log. Raises InvalidInput if there is no log, MetadataError and
+    SourceError as storage does.
     """
     pointer = _POINTER.match(location)
     if pointer and version_of(pointer["name"]) is not None:
@@ -92,13 +94,13 @@ def newest_version(location: str, storage: Storage) -> str:
 
 
 def table_root(location: str) -> str:
-    """Folder of the table that a location names by itself, by its log's folder or by a file of the log."""
+    """Folder of the table, from its own location, its log's folder or a file of the log."""
     pointer = _POINTER.match(location)
     return pointer["root"] if pointer else location.rstrip("/").removesuffix(f"/{FOLDER}")
 
 
 def version_of(name: str) -> int | None:
-    """Version that a commit or checkpoint file is of; None for any other file."""
+    """Version of a commit or checkpoint file; None for any other file."""
     match = _COMMIT.match(name) or _CHECKPOINT.match(name)
     return int(match[1]) if match and int(match[1]) <= MAX_VERSION else None
 

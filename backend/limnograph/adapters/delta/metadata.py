@@ -1,4 +1,4 @@
-"""The log as `TableMetadata`: one snapshot per version whose commit file exists, and the table at the newest one."""
+"""The log as `TableMetadata`: one snapshot per version with a commit file, and the table at the latest version."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ READER_FEATURES = frozenset(
         "variantShredding-preview", "variantType", "variantType-preview",
     }
 )  # fmt: skip
-"""Features of which we know that they leave the counts of a log as they are, or how they change them."""
+"""Features with known effect on the counts of a log: none, or one that the reader handles."""
 _STAGED = {"catalogManaged", "catalogOwned-preview"}
 _TRIES = 3
 
 
 class HeadHistory(NamedTuple):
-    """Heads by version, and the state of the table at each of them (None: unknown)."""
+    """Heads by version, and the table at each version (None: unknown)."""
 
     heads: dict[int, Head]
     tables: dict[int, DeltaTable | None]
     protocol: dict[str, Any]
 
     def renamed(self, version: int) -> bool:
-        """Whether a version gave the partition columns other names, or partitioned by others."""
+        """Whether a version renamed the partition columns or changed the partitioning."""
         before, now = self.tables.get(version - 1), self.tables.get(version)
         return before is not None and now is not None and before.naming != now.naming
 
@@ -49,7 +49,7 @@ class HeadHistory(NamedTuple):
 
 
 def read_history(log: Log, files: LogFiles, storage: Storage) -> HeadHistory:
-    """The retained versions. Raises SourceError; a damaged file is a damaged head, or no base."""
+    """The retained versions. Raises SourceError; a damaged file becomes a damaged head, or is not used as a base."""
     versions = log.told
     heads = files.heads(log, versions, storage)
     base = _base(log, versions, heads, files, storage)
@@ -68,7 +68,7 @@ def read_history(log: Log, files: LogFiles, storage: Storage) -> HeadHistory:
 def _base(
     log: Log, versions: list[int], heads: dict[int, Head], files: LogFiles, storage: Storage
 ) -> CheckpointHead | None:
-    """The state before the oldest version that is read: from the nearest readable checkpoint."""
+    """The state before the oldest version to be read, from the nearest readable checkpoint."""
     if versions and heads[versions[0]].metadata and heads[versions[0]].protocol:
         return None
     oldest = versions[0] if versions else log.version
@@ -77,14 +77,14 @@ def _base(
         try:
             return files.checkpoint(log, checkpoint, storage)
         except MetadataError:
-            continue  # an older one, or the commits themselves, may tell the same
+            continue  # an older checkpoint, or the commits themselves, may contain the same
     return None
 
 
 def table_metadata(pointer: str, log: Log, history: HeadHistory) -> TableMetadata:
-    """All of it in the words of `domain/metadata/table.py`. `format_version` is the reader version of the protocol.
+    """The whole table as types of `domain/metadata/table.py`. `format_version` is the reader version of the protocol.
 
-    Raises MetadataError (`format_version_unsupported`): the meaning of such a log is not known.
+    Raises MetadataError (`format_version_unsupported`) for a protocol that this reader does not understand.
     """
     table = history.tables.get(log.version)
     version = _reader_version(history.protocol)
@@ -121,7 +121,7 @@ def table_metadata(pointer: str, log: Log, history: HeadHistory) -> TableMetadat
 
 
 def _snapshot(version: int, history: HeadHistory) -> Snapshot:
-    """A version; for one that is known only from a checkpoint, nothing but its existence is known."""
+    """One version. Of a version that only a checkpoint covers, nothing but its existence is known."""
     head, table = history.heads.get(version), history.tables.get(version)
     return Snapshot(
         snapshot_id=version,
@@ -134,7 +134,7 @@ def _snapshot(version: int, history: HeadHistory) -> Snapshot:
 
 
 def _problems(log: Log, history: HeadHistory, table: DeltaTable | None) -> Iterator[TableProblem]:
-    """Of the table as a whole; a damaged commit is reported when its version is read."""
+    """Problems of the table; a damaged commit is reported when its version is read."""
     for before, after in pairwise(log.told):
         if after != before + 1:
             yield TableProblem("commits_missing", f"between versions {before} and {after}", after)
@@ -165,7 +165,7 @@ def _reader_version(protocol: dict[str, Any]) -> int | None:
 
 
 def _properties(table: DeltaTable | None, protocol: dict[str, Any]) -> dict[str, str]:
-    """The configuration, and the protocol as SHOW TBLPROPERTIES shows it."""
+    """The configuration, and the protocol as in SHOW TBLPROPERTIES."""
     found = dict(table.configuration) if table else {}
     for key in ("minReaderVersion", "minWriterVersion"):
         if isinstance(protocol.get(key), int):
@@ -181,14 +181,14 @@ def _features(protocol: dict[str, Any], key: str) -> list[str]:
 
 
 def _pointer_size(pointer: str, log: Log) -> int:
-    """Bytes of the file that the pointer names; 0 when it is one of several parts that others complete."""
+    """Bytes of the pointer's file; 0 if it is one of several parts of a checkpoint."""
     name = pointer.rsplit("/", 1)[-1]
     listed = [*log.commits.values(), *(file for checkpoint in log.checkpoints for file in checkpoint.files)]
     return next((file.size for file in listed if file.name == name), 0)
 
 
 def checksum_of(content: bytes) -> tuple[int | None, int | None]:
-    """`(files, bytes)` that a version checksum file claims; None for what it does not."""
+    """`(files, bytes)` according to a version checksum file; None for a missing number."""
     try:
         found = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

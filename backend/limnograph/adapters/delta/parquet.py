@@ -1,4 +1,4 @@
-"""Actions of a parquet checkpoint or sidecar in small batches, behind limits taken from the footer before decoding."""
+"""Actions of a Parquet checkpoint or sidecar in small batches; limits are checked in the footer before decoding."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def _batches(content: bytes, columns: tuple[str, ...]) -> Iterator[pa.RecordBatc
 
 
 def _limited(footer: pq.FileMetaData, columns: tuple[str, ...]) -> list[str]:
-    """The columns that are there and wanted. Raises MetadataError when they would be too much to decode."""
+    """The wanted columns that the file has. Raises MetadataError if they are too large to decode."""
     if footer.num_rows > MAX_ROWS or footer.num_row_groups > MAX_ROW_GROUPS or footer.num_columns > MAX_COLUMNS:
         raise MetadataError("checkpoint_too_large", f"{footer.num_rows} rows in {footer.num_row_groups} row groups")
     prefixes = tuple(f"{column}." for column in columns)
     paths = [footer.schema.column(i).path for i in range(footer.num_columns)]
-    # Sizes of whole row groups: asking Arrow for a column of a damaged footer ends the process.
+    # Sizes of whole row groups: reading a column of a damaged footer with Arrow crashes the process.
     size = sum(max(footer.row_group(group).total_byte_size, 0) for group in range(footer.num_row_groups))
     if size > MAX_DECODED_BYTES:
         raise MetadataError("checkpoint_too_large", f"{size} bytes uncompressed")
@@ -101,7 +101,7 @@ def _files_of(batch: pa.RecordBatch) -> list[DeltaFile]:
 
 
 def _vector(found: dict[str, Any] | None) -> Vector | None:
-    """A descriptor whose members are all null is none: some writers have no null structs."""
+    """A descriptor whose members are all null counts as absent: some writers have no null structs."""
     if found is None or found.get("storageType") is None:
         return None
     return msgspec.convert({key: value for key, value in found.items() if value is not None}, Vector)
@@ -119,7 +119,7 @@ def _heads_of(batch: pa.RecordBatch) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _plain(value: Any) -> Any:
-    """Maps, which Arrow gives as pairs, as dictionaries."""
+    """Converts maps, which Arrow returns as pairs, to dictionaries."""
     if isinstance(value, list) and value and all(isinstance(part, tuple) and len(part) == 2 for part in value):
         return dict(value)
     return value
@@ -130,7 +130,7 @@ def _column(batch: pa.RecordBatch, name: str) -> pa.Array | None:
 
 
 def _children(array: pa.Array | None) -> dict[str, pa.Array]:
-    """Members of a struct column, null where the struct is."""
+    """Members of a struct column, null where the struct is null."""
     if array is None or not pa.types.is_struct(array.type):
         return {}
     return {array.type.field(i).name: child for i, child in enumerate(array.flatten())}

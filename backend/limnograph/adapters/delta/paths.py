@@ -1,8 +1,8 @@
-"""One key for one logical file: paths are compared as Delta's Kernel compares them, and with their vector.
+"""One key per logical file: paths are compared as in Delta's Kernel, together with their deletion vector.
 
-Kernel takes a path as `java.net.URI` and compares those (`LogReplayUtils.pathToUri`, `URI.equals`): hexadecimal digits
-of escapes and the scheme in any case, the server's name in any case, `file:///x` as `file:/x`. Nothing is decoded and
-nothing is resolved, so `/x` and `file:/x`, `a%2Db` and `a-b`, `s3a:` and `s3:`, `a//b` and `a/b` are different files.
+Kernel parses a path as `java.net.URI` and compares URIs (`LogReplayUtils.pathToUri`, `URI.equals`): hexadecimal digits
+of escapes, the scheme and the server's name ignore case, and `file:///x` equals `file:/x`. Nothing is decoded or
+resolved, so `/x` and `file:/x`, `a%2Db` and `a-b`, `s3a:` and `s3:`, `a//b` and `a/b` are different files.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _SERVER = re.compile(
 
 
 def canonical(path: str) -> bytes:
-    """Spelling to compare by: two paths have the same one exactly where `URI.equals` holds for them. A path that is no
-    URI, which Kernel refuses, equals itself.
+    """Canonical spelling for comparison: two paths have the same one exactly if `URI.equals` holds for them. A path
+    that is not a valid URI, which Kernel refuses, equals only itself.
     """
     raw = path.encode("utf-8", "surrogatepass")
     if b"%" in raw:
@@ -41,7 +41,7 @@ def canonical(path: str) -> bytes:
 
 
 def path_key(path: str) -> bytes:
-    """Key of a data file, 16 bytes: paths themselves would fill the memory of a table with a million files."""
+    """Key of a data file, 16 bytes: full paths would fill the memory for a table with a million files."""
     return blake2b(canonical(path), digest_size=16).digest()
 
 
@@ -53,7 +53,7 @@ def file_key(path: bytes, vector_id: str | None) -> bytes:
 
 
 def _server(authority: bytes) -> bytes:
-    """An authority that names a server: the host in lower case, the port as a number. Others as they are written."""
+    """An authority that names a server: the host in lower case, the port as a number. Others stay as written."""
     found = _SERVER.fullmatch(authority)
     if found is None:
         return authority

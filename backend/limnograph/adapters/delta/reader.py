@@ -1,4 +1,4 @@
-"""Port TableReader for Delta Lake: the history from the heads of its commits, every version by replay."""
+"""Port TableReader for Delta Lake: the history from the heads of commits, the state of each version by replay."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from limnograph.domain.time import Micros
 from limnograph.ports.storage import Storage
 
 MAX_CHECKSUM_BYTES = 2**20
-"""Larger checksum files repeat all live files; they are not worth a read."""
+"""Larger checksum files repeat all live files and are not worth reading."""
 
 
 _OWN = {"file_missing": "commit_missing", "file_too_large": "too_many_actions", "too_many_actions": "too_many_actions"}
 
 
 class SharedCaches:
-    """What the tables of one process share: files of their logs and the states of their last versions."""
+    """Shared by the tables of one process: files of their logs and the states of their last versions."""
 
     def __init__(self) -> None:
         self.files = LogFiles()
@@ -35,12 +35,15 @@ class SharedCaches:
 
 
 SHARED = SharedCaches()
-"""For the life of the process: parsers are warm and Spark reuses its Python workers, so passes share it."""
+"""For the life of the process: parsers stay warm and Spark reuses its Python workers, so passes share the caches."""
 
 
 class _VersionRead(NamedTuple):
-    """A version as far as it could be read. `live`: state after it; `moves`: what its own commit did; `problems`: codes
-    and which file is damaged how.
+    """A version as far as it could be read.
+
+    live      state after the version
+    moves     changes of its own commit
+    problems  codes, with the damaged file and its damage
     """
 
     live: DeltaLiveFiles | None
@@ -49,7 +52,7 @@ class _VersionRead(NamedTuple):
 
 
 class DeltaReader:
-    """Reads one storage. Not to be used by two threads at once: states are moved on in place."""
+    """Reads one storage. Not thread-safe: states are updated in place."""
 
     def __init__(self, storage: Storage, shared: SharedCaches = SHARED) -> None:
         self._storage, self._files, self._states = storage, shared.files, shared.states
@@ -96,7 +99,7 @@ class DeltaReader:
         return log, history
 
     def _version(self, log: Log, version: int) -> _VersionRead:
-        """The version's own commit on the state before it; else the commit alone, and a checkpoint of this version."""
+        """The version's commit applied to the state before it; else the commit alone, and its checkpoint."""
         problems: dict[str, str] = {}
         actions: list[FileAction] | None = None
         try:
@@ -126,7 +129,7 @@ class DeltaReader:
             return None
         log, history = self._at(metadata)
         live, moves = found.live, found.moves or Moves(placed=False)
-        # Other names of the columns make other keys of all partitions: no difference to the row before can tell that.
+        # Renamed columns change the keys of all partitions: a difference to the previous row cannot express that.
         changed_only = changed_only and not history.renamed(version)
         if not (changed_only and moves.placed):
             self._states.seed(log, live, version, self._storage)
@@ -146,7 +149,7 @@ class DeltaReader:
         )
 
     def _notes(self, log: Log, version: int, live: DeltaLiveFiles | None) -> tuple[str, ...]:
-        """`checksum_mismatch`: the writer's own checksum file counts otherwise. It is compared, never believed."""
+        """`checksum_mismatch`: the writer's own checksum file has other counts. It is compared, never trusted."""
         file = log.checksums.get(version)
         if live is None or file is None or file.size > MAX_CHECKSUM_BYTES:
             return ()
@@ -161,5 +164,5 @@ class DeltaReader:
 
 
 def _code(error: MetadataError, *, own: bool) -> str:
-    """Problem code of a row: damage of the version's own commit has one name, whatever is wrong with the file."""
+    """Problem code of a row. Any damage of the version's own commit has the same code."""
     return _OWN.get(error.code, "commit_unreadable") if own else error.code

@@ -1,7 +1,7 @@
-"""One commit applied to the live files, and what it moved: by logical file, so that files = before + added - removed.
+"""Applies one commit to the live files. Changes are counted by logical file: files = before + added - removed.
 
-A file whose deletion vector changed stays the same data file: it counts as delete files added and removed (Delta's own
-metrics of DELETE count so too). A file that is added again as it was is no change.
+A file whose deletion vector changed remains the same data file: it counts as delete files added and removed, the same
+as in Delta's own metrics of DELETE. A file that is added again unchanged is no change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class CommitDelta(msgspec.Struct):
     bytes: int | None = 0
 
     def count(self, file: DeltaFile) -> None:
-        """A data file, with its vector when it has one."""
+        """Count a data file, with its vector if it has one."""
         self.data_files += 1
         self.delete_files += file.vector_rows is not None
         self.records = _plus(self.records, file.records)
@@ -32,8 +32,11 @@ class CommitDelta(msgspec.Struct):
 
 
 class Moves(msgspec.Struct):
-    """`touched`: partition values -> data files added, removed there. `placed`: whether all removed files name theirs.
-    `visited`: partitions that the commit itself names; a removed file need not name its own.
+    """Changes of one commit.
+
+    touched  partition values -> data files added and removed
+    placed   whether all removed files name their partition
+    visited  partitions that the commit itself names; a removed file may omit its own
     """
 
     added: CommitDelta = msgspec.field(default_factory=CommitDelta)
@@ -48,7 +51,7 @@ class Moves(msgspec.Struct):
         return self.added.data_files + self.removed.data_files
 
     def touch(self, values: Values | None, added: int, removed: int) -> None:
-        """Note a partition; None when a removed file does not say where it was."""
+        """Record a touched partition; None if a removed file does not name its partition."""
         if values is None:
             self.placed = False
             return
@@ -63,9 +66,9 @@ def visited(actions: Iterable[FileAction]) -> set[Values]:
 
 
 def replay(actions: list[FileAction], live: DeltaLiveFiles | None) -> Moves:
-    """Apply a commit to `live`, in place. `live` None: the state before is not known, the commit speaks for itself.
+    """Apply a commit to `live`, in place. `live` None: the state before is unknown, only the commit is counted.
 
-    Raises MetadataError; `live` is then half moved and of no use any more.
+    Raises MetadataError; `live` is then inconsistent and must be discarded.
     """
     last = {action.file.key: action for action in actions}
     olds: dict[bytes, list[DeltaFile]] = defaultdict(list)
@@ -101,7 +104,7 @@ def _moves(olds: dict[bytes, list[DeltaFile]], news: dict[bytes, list[DeltaFile]
 
 
 def _exchange(moves: Moves, old: DeltaFile, new: DeltaFile) -> None:
-    """The same data file before and after: only its vector differs, unless a writer broke that rule."""
+    """The same data file before and after: only its vector differs, unless a writer violates the protocol."""
     if any(was is not None and now is not None and was != now for was, now in zip(old[2:5], new[2:5], strict=True)):
         moves.removed.count(old)
         moves.added.count(new)

@@ -1,7 +1,7 @@
-"""A `metaData` action in Iceberg's words: schema with field ids, partition spec, and the names behind physical columns.
+"""A `metaData` action in Iceberg's terms: schema with field ids, partition spec, and logical names of columns.
 
-Delta numbers neither schemas nor specs. Ids are made from their content, so that they stay what they are when older
-commits leave the log; field ids are those of column mapping, else made from the column's name, which is its identity.
+Delta numbers neither schemas nor specs. Ids are hashes of their content, so that they do not change when older commits
+leave the log. Field ids come from column mapping, else from the column's name, which is then its identity.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ColumnNames(NamedTuple):
 
 
 class DeltaTable(NamedTuple):
-    """What one `metaData` action says. `uuid` and `schema` None: it does not say it; `damaged`: its schema is none."""
+    """The content of one `metaData` action. `uuid` and `schema` None: missing. `damaged`: its schema is invalid."""
 
     uuid: str | None
     schema_id: int | None
@@ -42,7 +42,7 @@ class DeltaTable(NamedTuple):
 
 
 def table_of(action: dict[str, Any]) -> DeltaTable:
-    """Lenient: what is missing or of a wrong type is not known."""
+    """Lenient: values that are missing or of a wrong type are unknown."""
     text = action.get("schemaString")
     schema = _schema(text) if isinstance(text, str) else None
     listed = action.get("partitionColumns")
@@ -71,7 +71,7 @@ def table_of(action: dict[str, Any]) -> DeltaTable:
 
 
 def partition_key(values: Values, naming: ColumnNames) -> PartitionKey:
-    """Spec and text of a partition, `day=2026-11-20/region=eu`: columns in the table's order, by logical names."""
+    """Spec and text of a partition, `day=2026-11-20/region=eu`: logical names in the table's order of columns."""
     if not values:
         return 0, ""
     by_column = dict(values)
@@ -122,7 +122,7 @@ def _fields(items: Any, prefix: str, depth: int) -> list[dict[str, Any]]:
 
 
 def _type(kind: Any, prefix: str, depth: int) -> Any:
-    """Nested types in Iceberg's form; primitive ones keep Delta's own names."""
+    """Nested types in Iceberg's form; primitive types keep Delta's names."""
     if not isinstance(kind, dict) or not depth:
         return kind if isinstance(kind, str) else "unknown"
     if kind.get("type") == "struct":
@@ -152,5 +152,5 @@ def _strings(found: Any) -> dict[str, str]:
 
 
 def _hash(*parts: str) -> int:
-    """A number of 31 bits that only the content decides, never 0."""
+    """A 31-bit hash of the content, never 0."""
     return zlib.crc32("\0".join(parts).encode("utf-8", "surrogatepass")) & _INT31 or 1

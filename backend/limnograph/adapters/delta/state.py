@@ -1,7 +1,7 @@
-"""Live files of a table after one version: counts that every commit updates, never summed again.
+"""Live files of a table after one version: every commit updates the counts; they are never recomputed.
 
-A file costs about 250 bytes here: a key of 16 bytes and five numbers in columns. The whole state is designed for one
-child process with its own limit.
+A file costs about 250 bytes: a key of 16 bytes and five numbers in columns. The state is sized for one child process
+with a memory limit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Longs = npt.NDArray[np.int64]
 
 
 class Sums(msgspec.Struct):
-    """Live files of a table or of one partition. `unknown`: files without a number of rows."""
+    """Totals of a table's or a partition's live files. `unknown`: files without a number of rows."""
 
     files: int = 0
     bytes: int = 0
@@ -36,13 +36,15 @@ class Sums(msgspec.Struct):
 
     @property
     def known_records(self) -> int | None:
-        """Rows of all files, None if one of them is unknown."""
+        """Rows of all files; None if one of them is unknown."""
         return None if self.unknown else self.records
 
 
 class DeltaLiveFiles:
-    """State by key. `touched`: newest version known to have touched a partition, by partition number; `seeded`: whether
-    versions before the replay's start are in it.
+    """State by key.
+
+    touched  by partition number: the latest version known to have touched the partition
+    seeded   whether `touched` covers versions before the start of the replay
     """
 
     def __init__(self) -> None:
@@ -66,7 +68,7 @@ class DeltaLiveFiles:
         return key in self._rows
 
     def number(self, values: Values) -> int:
-        """Number of a partition, given at first sight."""
+        """Number of a partition, assigned at first sight."""
         found = self._numbers.get(values)
         if found is None:
             found = self._numbers[values] = len(self.values)
@@ -88,7 +90,7 @@ class DeltaLiveFiles:
         self._count(row, 1)
 
     def pop(self, key: bytes) -> DeltaFile | None:
-        """Remove a live file and return its known values (except its path); None if it is not live."""
+        """Remove a live file and return its known values (without its path); None if it is not live."""
         row = self._rows.pop(key, None)
         if row is None:
             return None
@@ -106,7 +108,7 @@ class DeltaLiveFiles:
         )
 
     def aim(self, small_below: int | None) -> None:
-        """Count files below a size (bytes) as small; recounted only when it differs from the last one."""
+        """Count files below a size (bytes) as small; recounted only if the size changed."""
         if small_below == self._small_below:
             return
         self._small_below = small_below
@@ -118,13 +120,13 @@ class DeltaLiveFiles:
                 self.partitions[self._partition[row]].small += 1
 
     def sizes(self) -> tuple[Longs, Longs]:
-        """Partition number and bytes of every live file, in no order."""
+        """Partition number and bytes of every live file, in arbitrary order."""
         rows = np.fromiter(self._rows.values(), np.int64, len(self._rows))
-        # Copies: a view would forbid the columns to grow.
+        # Copies: the columns cannot grow while a view exists.
         return np.array(self._partition, np.int64)[rows], np.array(self._size, np.int64)[rows]
 
     def held_bytes(self) -> list[int]:
-        """Bytes of every partition with a live file; nothing where the files have no partition values."""
+        """Bytes of every partition with a live file; empty if the files have no partition values."""
         held = [(values, sums.bytes) for values, sums in zip(self.values, self.partitions, strict=True) if sums.files]
         return [size for _, size in held] if any(values for values, _ in held) else []
 

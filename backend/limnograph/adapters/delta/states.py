@@ -1,6 +1,6 @@
-"""Live files at a version: carried from the version before, else from the nearest checkpoint or the table's beginning.
+"""Live files at a version: carried from the previous version, else from the nearest checkpoint or the first commit.
 
-Whether a state can be known is decided by the log alone, never by what this process happens to remember.
+Whether a state can be computed depends on the log alone, never on the caches of this process.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from limnograph.domain.errors import MetadataError
 from limnograph.ports.storage import Storage
 
 FILES_KEPT = 400_000
-"""Live files of all remembered states together; the newest one is kept whatever its size."""
+"""Maximum live files of all cached states together; the latest state is kept whatever its size."""
 _TRIES = 10
-"""Checkpoints that are tried until one is sound; the beginning of the table always is."""
+"""Checkpoints to try until one is readable; the start of the table always is."""
 _Start = Callable[[], DeltaLiveFiles]
 _Bad = OrderedDict[Any, tuple[str, str]]
-"""Code and detail of what is wrong with a file."""
+"""Code and detail of a file's damage."""
 
 
 class _Held(NamedTuple):
-    """A state, its version, and the log file it was made from last (None: the table before version 0)."""
+    """A state, its version, and the last log file applied to it (None: the table before version 0)."""
 
     version: int
     made_from: Any
@@ -37,7 +37,7 @@ class _Held(NamedTuple):
 
 
 class StateCache:
-    """One per process. A state is handed out to be moved on by its caller, who gives it back."""
+    """One per process. The caller takes a state out, advances it and returns it with `keep`."""
 
     def __init__(self, files: LogFiles) -> None:
         self._files = files
@@ -45,8 +45,8 @@ class StateCache:
         self._bad: _Bad = OrderedDict()
 
     def at(self, log: Log, version: int, storage: Storage) -> DeltaLiveFiles:
-        """State after a version. Raises MetadataError: `history_truncated` where the log has no way there,
-        `history_damaged` or `too_many_files` where that way is not passable; SourceError.
+        """State after a version. Raises MetadataError: `history_truncated` if the log has no path to the version,
+        `history_damaged` or `too_many_files` if that path is unusable; SourceError.
         """
         bases: list[Checkpoint | None] = list(log.bases(version))
         if not bases:
@@ -74,7 +74,7 @@ class StateCache:
             self._held.popitem(last=False)
 
     def actions(self, log: Log, version: int, storage: Storage) -> list[FileAction]:
-        """File actions of a commit. Raises MetadataError that names the file, SourceError."""
+        """File actions of a commit. Raises MetadataError with the name of the file, SourceError."""
         content = self._files.commit(log, version, storage)
         try:
             return list(read_files(content))
@@ -82,7 +82,7 @@ class StateCache:
             raise MetadataError(error.code, f"{log.location(log.commits[version].name)}: {error.detail}") from error
 
     def seed(self, log: Log, live: DeltaLiveFiles, below: int, storage: Storage) -> None:
-        """Which read versions up to `below` touched the partitions that no replayed one did, newest first."""
+        """Record for partitions that no replayed version touched which version up to `below` did, latest first."""
         if live.seeded:
             return
         live.seeded = True
@@ -93,7 +93,7 @@ class StateCache:
             try:
                 actions = self.actions(log, version, storage)
             except MetadataError:
-                continue  # told as a problem of that version
+                continue  # reported as a problem of that version
             for values in visited(actions):
                 number = live.number(values)
                 if number in wanted:
@@ -101,7 +101,7 @@ class StateCache:
                     wanted.discard(number)
 
     def _leads(self, log: Log, held: _Held, version: int, base: Checkpoint | None) -> bool:
-        """Whether a remembered state is of this very log, not beyond the version, and no farther than the base."""
+        """Whether a cached state belongs to this log, is not past the version, and is not behind the base."""
         nearest = -1 if base is None else base.version
         if not nearest <= held.version <= version or held.made_from != _made_from(log, held.version):
             return False
@@ -120,7 +120,7 @@ class StateCache:
         return self._forward(log, base.version, version, live, storage)
 
     def _forward(self, log: Log, start: int, version: int, live: DeltaLiveFiles, storage: Storage) -> DeltaLiveFiles:
-        """Apply the commits after `start`. Fails before it starts where one of them is known to be damaged."""
+        """Apply the commits after `start`. Fails before the first one if any is known to be damaged."""
         steps = range(start + 1, version + 1)
         for step in steps:
             _check(self._bad, (log.root, log.commits[step]))
@@ -130,20 +130,20 @@ class StateCache:
         return live
 
     def _make_room(self) -> None:
-        """A large state is not made beside other large ones."""
+        """Evict large states before a large state is built."""
         if sum(len(held.live) for held in self._held.values()) > FILES_KEPT // 4:
             self._held.clear()
 
 
 def moved(live: DeltaLiveFiles, version: int, moves: Moves) -> Moves:
-    """Note which partitions a version touched."""
+    """Record which partitions a version touched."""
     for values in moves.visited:
         live.touched[live.number(values)] = version
     return moves
 
 
 def _tried(starts: list[_Start]) -> DeltaLiveFiles:
-    """From the first start that works."""
+    """The state from the first start that works."""
     problem = MetadataError("history_damaged", "")
     for start in starts:
         try:
@@ -155,7 +155,7 @@ def _tried(starts: list[_Start]) -> DeltaLiveFiles:
 
 
 class _MarkedFiles:
-    """Remembers a file that turned out damaged, so that a long history behind it does not read it again and again."""
+    """Remembers damaged files, so that a long history after one does not read it again and again."""
 
     def __init__(self, bad: _Bad, key: Any) -> None:
         self._bad, self._key = bad, key
@@ -171,13 +171,13 @@ class _MarkedFiles:
 
 
 def _check(bad: _Bad, key: Any) -> None:
-    """Say again what was wrong with a file that is known to be damaged."""
+    """Raise the recorded error of a file that is known to be damaged."""
     if key in bad:
         raise MetadataError(*bad[key])
 
 
 def _checkpoint_files(log: Log, base: Checkpoint, storage: Storage) -> Iterator[DeltaFile]:
-    """As `checkpoint_files`; damage names the file."""
+    """The same as `checkpoint_files`, but errors name the damaged file."""
     try:
         yield from checkpoint_files(log, base, storage)
     except MetadataError as error:

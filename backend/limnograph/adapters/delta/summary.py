@@ -1,6 +1,6 @@
-"""A commit's `commitInfo` as a snapshot summary, and its operation in Iceberg's four words.
+"""A commit's `commitInfo` as a snapshot summary, and its operation as one of Iceberg's four.
 
-Counts in `operationMetrics` are rows in some keys and files in others, by writer: they are kept, never counted with.
+`operationMetrics` counts rows in some keys and files in others, depending on the writer: kept, never used in sums.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _YEARS = range(-62_135_596_800_000, 253_402_300_800_000)
 
 
 def settle(head: Head) -> Head:
-    """Convert `commitInfo` into its final form, once; for a commit that is damaged before it, it is unknown."""
+    """Convert `commitInfo` to its final form, once. If the commit is damaged before it, it is unknown."""
     head.timestamp_ms = timestamp_of(head)
     head.summary = None if head.damage and head.info is None else summary_of(head)
     head.info = None
@@ -42,7 +42,7 @@ def settle(head: Head) -> Head:
 
 
 def summary_of(head: Head) -> dict[str, str]:
-    """Everything the commit says of itself, one level of nesting as `operationMetrics.numFiles`; nulls are left out."""
+    """All entries of `commitInfo`; one level of nesting becomes `operationMetrics.numFiles`; nulls are left out."""
     found: dict[str, str] = {}
     for key, value in (head.info or {}).items():
         if isinstance(value, dict):
@@ -55,7 +55,7 @@ def summary_of(head: Head) -> dict[str, str]:
 
 
 def operation_of(head: Head) -> str:
-    """`append`, `overwrite`, `delete` or `replace` (rows stay the same): by the operation's name, else its actions."""
+    """`append`, `overwrite`, `delete` or `replace` (same rows): from the operation's name, else from the actions."""
     info = head.info or {}
     name = info.get("operation")
     if isinstance(name, str):
@@ -75,7 +75,7 @@ def operation_of(head: Head) -> str:
 
 
 def timestamp_of(head: Head) -> Millis | None:
-    """In-commit timestamp, else the writer's (milliseconds); never the file's own time. None: unknown."""
+    """In-commit timestamp, else the writer's (milliseconds); never the file's modification time. None: unknown."""
     for key in ("inCommitTimestamp", "timestamp"):
         value = (head.info or {}).get(key)
         if isinstance(value, int) and not isinstance(value, bool) and value in _YEARS:

@@ -1,6 +1,6 @@
 """QueryEngine without a query server: PyIceberg plans the files of a pinned snapshot, polars reads them.
 
-A missing or an extra column is tolerated; a file that vanished (compaction, expiry) makes it plan once more.
+Missing and extra columns are tolerated. If a planned file is gone (compaction, expiry), it plans once more.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class EmbeddedEngine:
-    """Reads the meta tables of one namespace. `open_catalog` is called when the first read needs it.
+    """Reads the meta tables of one namespace. `open_catalog` is called at the first read.
 
-    Thread-safe: first reads that come together may each open the catalog; one stays. No lock is held over it.
+    Thread-safe: concurrent first reads may each open the catalog; one is kept. No lock is held meanwhile.
     """
 
     name = "embedded"
@@ -37,7 +37,7 @@ class EmbeddedEngine:
         self._catalog: Catalog | None = None
 
     def head(self) -> MetaHead:
-        """Current snapshots; the pass that wrote the newest `snapshots` append, from its summary."""
+        """Current snapshots, and the pass of the latest append to `snapshots`, from its summary."""
         snapshots, changes = self._load("snapshots"), self._load("changes")
         newest = snapshots.current_snapshot() if snapshots else None
         properties = newest.summary.additional_properties if newest and newest.summary else {}
@@ -49,16 +49,16 @@ class EmbeddedEngine:
         )
 
     def pin(self, table: Table) -> int | None:
-        """Current snapshot of a table; None when there is no table, or nothing in it. Raises SourceError."""
+        """Current snapshot of a table; None if the table is missing or empty. Raises SourceError."""
         return _head_id(self._load(table))
 
     def properties(self, table: Table) -> Mapping[str, str]:
-        """As the port says."""
+        """Table properties, as the port specifies."""
         found = self._load(table)
         return dict(found.properties) if found else {}
 
     def select(self, query: MetaQuery) -> pl.DataFrame:
-        """Rows as the port says; plans again once when a planned file is gone."""
+        """Rows, as the port specifies; planned again once if a planned file is gone."""
         return self._twice(query, in_order=True)
 
     def _twice(self, query: MetaQuery, *, in_order: bool) -> pl.DataFrame:
@@ -117,12 +117,12 @@ def local_path(location: str) -> str | None:
 
 
 def files(paths: list[str], query: MetaQuery) -> pl.LazyFrame:
-    """Rows of local data files, shaped as the query wants them."""
+    """Rows of local data files with the columns that the query needs."""
     return pl.concat([_shaped(pl.scan_parquet(path), query) for path in paths], how="vertical")
 
 
 def through_pyiceberg(table: IcebergTable, tasks: Iterable[FileScanTask], query: MetaQuery) -> pl.LazyFrame:
-    """Object stores and tables with delete files: PyIceberg's own reader over the same tasks."""
+    """For object stores and tables with delete files: PyIceberg's own reader of the same tasks."""
     from pyiceberg.expressions import AlwaysTrue
     from pyiceberg.io.pyarrow import ArrowScan
 
@@ -132,7 +132,7 @@ def through_pyiceberg(table: IcebergTable, tasks: Iterable[FileScanTask], query:
 
 
 def _shaped(rows: pl.LazyFrame, query: MetaQuery) -> pl.LazyFrame:
-    """Our columns in our types: what is missing is null, what is extra is left out, instants are microseconds."""
+    """The meta table's columns and types: missing columns are null, extra ones dropped, instants are microseconds."""
     present = rows.collect_schema()
     shaped = []
     for column in frames.needed(query):

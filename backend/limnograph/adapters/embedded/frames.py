@@ -1,4 +1,4 @@
-"""Meta tables as polars frames: data types from the one description, the filter of a MetaQuery, facts to frames."""
+"""Meta tables as polars frames: data types from the schema, the filter of a MetaQuery, facts to frames."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def schema_of(columns: Sequence[Column]) -> dict[str, pl.DataType]:
 
 
 def needed(query: MetaQuery) -> tuple[Column, ...]:
-    """Columns to read: those requested, filtered by and sorted by."""
+    """Columns to read: those to return, filter by and sort by."""
     wanted = {column.name for column in chosen(query)} | {"table_uuid", TIME_COLUMN[query.table], *TIE[query.table]}
     if query.observed_from is not None:
         wanted.add("observed_at")
@@ -83,7 +83,7 @@ def needed(query: MetaQuery) -> tuple[Column, ...]:
 
 
 def answer(rows: pl.LazyFrame, query: MetaQuery, *, in_order: bool = True) -> pl.DataFrame:
-    """Filter, order (if requested) and project; `rows` has at least the `needed` columns in our types."""
+    """Filter, sort (if requested) and project; `rows` has at least the `needed` columns in the meta table's types."""
     at = pl.col(TIME_COLUMN[query.table])
     if query.table_uuids:
         rows = rows.filter(pl.col("table_uuid").is_in(list(query.table_uuids)))

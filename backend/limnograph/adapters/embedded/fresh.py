@@ -22,11 +22,11 @@ class FreshEngine(EmbeddedEngine):
     """Port `Fresh`. A new head costs a plan of both snapshots and the rows of the new files."""
 
     def unordered(self, query: MetaQuery) -> pl.DataFrame:
-        """What `select` answers, in no order: sorting a window's rows would take longer than reading them."""
+        """The rows of `select`, unsorted: sorting a window's rows takes longer than reading them."""
         return self._twice(query, in_order=False)
 
     def fresh(self, query: MetaQuery, since_snapshot: int) -> pl.DataFrame | None:
-        """Rows of files that are there now and were not at `since`. Compaction alone brings no row."""
+        """Rows of current files that did not exist at `since_snapshot`. Compaction alone adds no rows."""
         table = self._load(query.table)
         operations = _operations(table, since_snapshot) if table else None
         if table is None or operations is None or operations - {_APPEND, _REPLACE}:
@@ -51,7 +51,7 @@ def _new_rows(table: IcebergTable, query: MetaQuery, since_snapshot: int) -> pl.
 
 
 def _operations(table: IcebergTable, since: int) -> set[str] | None:
-    """What the snapshots after `since` did; None when `since` is not among the ancestors that are kept."""
+    """Operations of the snapshots after `since`; None if `since` is not among the retained ancestors."""
     found: set[str] = set()
     snapshot = table.current_snapshot()
     while snapshot is not None and snapshot.snapshot_id != since:

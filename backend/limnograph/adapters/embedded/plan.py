@@ -1,4 +1,4 @@
-"""Which data files of a meta snapshot a query has to read: PyIceberg plans, by what partitions and statistics allow."""
+"""Which data files of a meta snapshot a query reads: PyIceberg prunes by partitions and statistics."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def planned(table: Table, query: MetaQuery, snapshot: Snapshot | None) -> list[FileScanTask]:
-    """Files with rows for the query.
+    """Files that may contain rows for the query.
 
-    PyIceberg's own scan also opens manifests in which nothing is alive: after a compaction they list all it replaced.
+    PyIceberg's own scan also opens manifests without live entries: after a compaction they list all replaced files.
     """
     from pyiceberg.table import ManifestGroupPlanner
 
@@ -32,10 +32,10 @@ def planned(table: Table, query: MetaQuery, snapshot: Snapshot | None) -> list[F
 
 
 def _expression(query: MetaQuery) -> BooleanExpression:
-    """What PyIceberg can prune files by; polars filters the rows again. Built of values, never of text."""
+    """The filter that PyIceberg prunes files by; polars filters the rows again. Built from values, never from text."""
     from pyiceberg import expressions
 
-    ex: Any = expressions  # pydantic's plugin for mypy does not know these constructors
+    ex: Any = expressions  # pydantic's mypy plugin does not know these constructors
     found = ex.AlwaysTrue()
     at = frames.TIME_COLUMN[query.table]
     if query.start is not None:

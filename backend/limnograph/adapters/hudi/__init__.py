@@ -1,1 +1,1 @@
-"""Apache Hudi: the timeline and its commits, read by our own reader (ADR 0013). Table versions 0 to 10."""
+"""Apache Hudi: the timeline and its commits, read without Hudi's libraries (ADR 0013). Table versions 0 to 10."""

@@ -1,6 +1,6 @@
 """The archived timeline: commits that left the active one. Their snapshots count as expired.
 
-Their write stats still say what the files that live on hold, so that a state is replayed from a table's first commit.
+Their write stats still describe files that remain live, so that a state can be replayed from a table's first commit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from limnograph.domain.errors import MetadataError
 from limnograph.ports.storage import ListedFile, Storage
 
 MAX_ARCHIVE_BYTES = 16 * 2**20
-"""Above this many bytes of archive the folder's listing is the shorter way to what lives now."""
+"""With a larger archive, listing the table's folder is cheaper than replaying the archive."""
 _HISTORY = re.compile(r"\d{14,17}_\d{14,17}_\d+\.parquet", re.ASCII)
 _LOG = re.compile(r"\.commits_\.archive\.\d+(?:_[^_.]+)?", re.ASCII)
 
@@ -28,9 +28,9 @@ Archived = Sequence[tuple[HudiInstant, Commit | LeftLogs]]
 
 
 class Archive(msgspec.Struct, frozen=True):
-    """Archived commits in order, and logs that rollbacks left, by their instants.
+    """Archived commits in order, and logs that rollbacks left, by instant.
 
-    `readable` False: there is an archive, too large or too damaged to be read.
+    `readable` False: the archive exists, but is too large or too damaged to read.
     """
 
     commits: tuple[tuple[HudiInstant, Commit], ...] = ()
@@ -44,7 +44,7 @@ class Archive(msgspec.Struct, frozen=True):
 
 
 def read_archive(storage: Storage, layout: HudiLayout, kept: WeightedCache) -> Archive | None:
-    """None where nothing was archived. Raises SourceError."""
+    """None if nothing was archived. Raises SourceError."""
     try:
         listed = storage.list(layout.archive)
         named = _HISTORY if layout.layout == 2 else _LOG

@@ -35,7 +35,7 @@ def parse_archived_log(content: bytes) -> list[tuple[HudiInstant, Commit | LeftL
 
 
 def _blocks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """`(schema, body)` of every Avro data block. Raises struct.error where one ends early."""
+    """`(schema, body)` of every Avro data block. Raises struct.error if a block is truncated."""
     position = 0
     while position < len(content):
         if content[position : position + 6] != MAGIC:
@@ -54,7 +54,7 @@ def _blocks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _header(content: bytes, position: int) -> tuple[dict[int, bytes], int]:
-    """Entries of a block's header and where it ends."""
+    """Entries of a block's header, and the position after them."""
     (count,) = _INT.unpack_from(content, position)
     position += 4
     found: dict[int, bytes] = {}
@@ -97,7 +97,7 @@ def _varint(number: int) -> bytes:
 
 
 def _entry(record: dict[str, Any]) -> tuple[HudiInstant, Commit | LeftLogs] | None:
-    """None for what is neither a completed commit nor a rollback."""
+    """None unless the record is a completed commit or a rollback."""
     requested, action = record.get("commitTime"), record.get("actionType")
     if not isinstance(requested, str) or not _INSTANT.fullmatch(requested):
         return None

@@ -1,6 +1,6 @@
-"""The body of a completed instant: which files a commit wrote and which file groups it replaced.
+"""The body of a completed instant: the files that a commit wrote and the file groups that it replaced.
 
-JSON in layout 1, Avro in layout 2 (HoodieCommitMetadata, HoodieReplaceCommitMetadata); the first bytes decide.
+JSON in layout 1, Avro in layout 2 (HoodieCommitMetadata, HoodieReplaceCommitMetadata), detected by the first bytes.
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ LeftLogs = list[tuple[str, str, int | None]]
 
 
 class WriteStat(NamedTuple):
-    """A write stat. `instant`: the one in the file's name, None where the name is not Hudi's. `cdc`: a log that
-    contains only changes. `prev`: instant of the base file that it continues, if any. Bytes and rows are None if the
-    writer omitted them. `updates`: it changed existing rows.
+    """A write stat. Bytes and rows are None if the writer omitted them.
+
+    instant  from the file's name; None if the name is not Hudi's
+    cdc      a log that contains only changes
+    prev     instant of the base file that it continues, if any
+    updates  it changed existing rows
     """
 
     partition: str
@@ -42,8 +45,11 @@ class WriteStat(NamedTuple):
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
-    """`operation`: Hudi's word, None if the writer recorded none. `replaced`: `(partition, file id)` of the groups that
-    left. `extra`: extraMetadata without the schema, which is Avro's JSON.
+    """The commit's metadata.
+
+    operation  Hudi's name of it; None if the writer recorded none
+    replaced   `(partition, file id)` of the replaced groups
+    extra      extraMetadata without the schema, which is Avro's JSON
     """
 
     operation: str | None = None
@@ -55,7 +61,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def weight(self) -> int:
-        """What it costs in memory, in write stats."""
+        """Memory cost, in write stats."""
         return len(self.written) + len(self.replaced)
 
 
@@ -83,7 +89,7 @@ _JSON = msgspec.json.Decoder(_Body)
 
 
 def parse_commit(content: bytes) -> Commit:
-    """Raises MetadataError (`commit_unreadable`). An empty file is a commit that wrote nothing, as Hudi reads it."""
+    """Raises MetadataError (`commit_unreadable`). An empty file is a commit without writes, as in Hudi."""
     if not content:
         return Commit()
     try:
@@ -101,7 +107,7 @@ def commit_of(record: dict[str, Any]) -> Commit:
 
 
 def parse_rollback(content: bytes) -> LeftLogs:
-    """The body of a rollback or restore: below table version 8 log files stay in their slice. Raises MetadataError."""
+    """The body of a rollback or restore: below table version 8, log files stay in their slice. Raises MetadataError."""
     if not content:
         return []
     record = _record(content)
@@ -113,7 +119,7 @@ def parse_rollback(content: bytes) -> LeftLogs:
 
 
 def left_logs(record: dict[str, Any]) -> LeftLogs:
-    """From HoodieRollbackMetadata."""
+    """Left log files, from HoodieRollbackMetadata."""
     found: LeftLogs = []
     partitions = record.get("partitionMetadata")
     for partition, item in (partitions if isinstance(partitions, dict) else {}).items():
@@ -153,7 +159,7 @@ def _commit(body: _Body) -> Commit:
 
 
 def _written(partition: str, stat: _Stat | None) -> WriteStat | None:
-    """None for a stat without a file: a task that had nothing to write leaves one."""
+    """None for a stat without a file, which a task with nothing to write leaves."""
     if stat is None or not stat.path:
         return None
     name = stat.path.rpartition("/")[2]
@@ -174,8 +180,8 @@ def _written(partition: str, stat: _Stat | None) -> WriteStat | None:
 
 
 def _size(stat: _Stat, *, is_log: bool) -> int | None:
-    """Bytes of the file after the commit. For a log that stores can append to, a stat contains the appended bytes and
-    their position (HoodieAppendHandle).
+    """Bytes of the file after the commit. For a log on a store that supports appends, the stat has the appended bytes
+    and their offset (HoodieAppendHandle).
     """
     size = _within(stat.file_size_in_bytes or stat.total_write_bytes or stat.file_size_in_bytes, MAX_SIZE_BYTES)
     before = _within(stat.log_offset, MAX_SIZE_BYTES) if is_log else None

@@ -1,4 +1,4 @@
-"""Content of a snapshot from the file slices: totals, what its instant changed, states of partitions, shape."""
+"""Content of a snapshot from the file slices: totals, changes of its instant, states of partitions, shape."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from limnograph.domain.metadata.targets import Targets
 def content_of(
     slices: Slices, move: SliceDelta | None, *, counted: bool, want: Want, text: PartitionText, targets: Targets | None
 ) -> Content:
-    """`counted` False: the state is not known, but what the instant itself wrote is."""
+    """`counted` False: the state is unknown; only the writes of the instant itself are known."""
     sized = counted and not slices.total.unsized
     moved = move.added.files + move.removed.files if move else 0
     shaped = wrote_much(moved, slices.total.files) if want.shape is None else want.shape
@@ -37,12 +37,12 @@ def content_of(
 
 
 def _held(slices: Slices, text: PartitionText) -> list[int]:
-    """Bytes of every partition with a base file; nothing for a table without partitions."""
+    """Bytes of every partition with a base file; empty for an unpartitioned table."""
     return [tally.bytes for tally in slices.partitions.values() if tally.files] if text.partitioned else []
 
 
 def _totals(total: Tally, targets: Targets | None) -> Totals:
-    """Log files stand as delete files; how many rows they change or delete, no metadata says."""
+    """Log files count as delete files. No metadata records how many rows they change or delete."""
     return Totals(
         data_files=total.files,
         records=total.known_records,
@@ -57,7 +57,7 @@ def _totals(total: Tally, targets: Targets | None) -> Totals:
 
 
 def _changed(move: SliceDelta | None, *, counted: bool) -> SnapshotChanges:
-    """Without a known state the removed files are unknown."""
+    """The changes of an instant. Without a known state, the removed files are unknown."""
     added, removed = (_NOTHING, _NOTHING) if move is None else (_side(move.added), _side(move.removed))
     added_files, added_logs, added_records, added_bytes = added
     clear = counted and move is not None and not move.unclear

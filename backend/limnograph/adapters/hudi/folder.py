@@ -1,7 +1,7 @@
-"""Contents of a table's folder from before its active timeline: the state that the first retained instant found.
+"""Files of a table's folder that are older than its active timeline: the state before the first retained instant.
 
 For tables whose history is archived. A file's name carries its group and instant, so a listing provides counts and
-bytes, but not rows; files removed by cleaning are known only if later write stats point back to them.
+bytes, but not rows. Files that cleaning removed are known only if later write stats refer to them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from limnograph.ports.storage import ListedFile
 
 _JUNK = frozenset((".hoodie", "__MACOSX"))
 Placed = tuple[GroupId, str, FileName, int]
-"""A data file of the listing: its group, its name, the parsed name, and its bytes."""
+"""A data file of the listing: its group, its name, the parsed name, its bytes."""
 
 
 def data_files(listing: Iterable[ListedFile]) -> list[Placed]:
-    """Base and log files of a deep listing of the table's folder."""
+    """Base and log files of a recursive listing of the table's folder."""
     found: list[Placed] = []
     for file in listing:
         partition, _, name = file.name.rpartition("/")
@@ -35,15 +35,15 @@ def data_files(listing: Iterable[ListedFile]) -> list[Placed]:
 def start_from_folder(
     slices: Slices, timeline: HudiTimeline, commits: Mapping[str, Commit], files: Iterable[Placed], *, only_bases: bool
 ) -> None:
-    """Start `slices` from the files that are older than the timeline, and from what commits say about older ones.
+    """Initialise `slices` with the files older than the timeline, and with what later commits record about older files.
 
-    `only_bases`: the table is copy-on-write, so that a group of which nothing is left had one base file.
+    `only_bases`: the table is copy-on-write, so that a group without remaining files had one base file.
     """
     bases: dict[GroupId, HudiFile] = {}
     logs: dict[GroupId, list[tuple[str, HudiFile]]] = {}
     written = {(stat.partition, stat.name) for commit in commits.values() for stat in commit.written}
     for group, name, parsed, size in files:
-        # A log of a pending compaction's slice carries that instant in its name and is complete all the same.
+        # A log of a pending compaction's slice carries that instant in its name, and is complete nevertheless.
         unfinished = parsed.instant in timeline.pending and not (parsed.is_log and slices.own_slices)
         if (group[0], name) in written or parsed.instant >= timeline.starts or unfinished:
             continue
@@ -64,9 +64,11 @@ def start_from_folder(
 
 
 class LookBack(NamedTuple):
-    """What retained commits say about groups from before the timeline. `bases`: instant of the base file that a
-    group's first stat continues; `replaced`, `updated`: groups that are replaced, or whose rows change, before any
-    retained commit writes them.
+    """Records of retained commits about groups older than the timeline.
+
+    bases     instant of the base file that a group's first stat continues
+    replaced  groups that are replaced before any retained commit writes them
+    updated   groups whose rows change before any retained commit writes them
     """
 
     bases: dict[GroupId, str]
@@ -78,7 +80,7 @@ class LookBack(NamedTuple):
 
 
 def looks_back(timeline: HudiTimeline, commits: Mapping[str, Commit]) -> LookBack:
-    """True when the timeline does not reach back to the table's first commit."""
+    """Whether the timeline starts after the table's first commit."""
     found = LookBack({}, set(), set())
     seen: set[GroupId] = set()
     based: set[GroupId] = set()

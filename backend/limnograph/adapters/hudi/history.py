@@ -32,7 +32,7 @@ class _Manifest(msgspec.Struct):
 
 
 def live_files(storage: Storage, folder: str, files: Iterable[ListedFile]) -> set[str] | None:
-    """Files of the newest manifest: those that compaction of the archive merged may still lie there. None: unknown."""
+    """Files of the latest manifest; files that archive compaction merged may remain in the folder. None: unknown."""
     versions = [int(match[1]) for file in files if (match := _MANIFEST.fullmatch(file.name))]
     if not versions:
         return None
@@ -57,7 +57,7 @@ def parse_history(content: bytes) -> list[tuple[HudiInstant, Commit]]:
 
 
 def _row(row: dict[str, Any]) -> tuple[HudiInstant, Commit] | None:
-    """None for what is no snapshot."""
+    """None if the row is not a snapshot."""
     requested, completed, action, body = (row.get(column) for column in _COLUMNS)
     if action not in SNAPSHOT_ACTIONS or not isinstance(requested, str) or not _TIME.fullmatch(requested):
         return None

@@ -1,4 +1,4 @@
-"""Where the files of a table's timeline lie, and which of them is the newest: the pointer of a Hudi table."""
+"""Location of a Hudi table's timeline, and its latest file: the pointer of the table."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ _LAYOUT_2_SINCE = 8
 
 
 class HudiLayout(NamedTuple):
-    """`version` of the table, None where its properties do not say it; `layout` of its timeline; folders as locations.
+    """Folders as locations, and versions.
 
-    `archive`: where the instants lie that left the active timeline.
+    version  of the table; None if its properties omit it
+    layout   of its timeline
+    archive  folder of the instants that left the active timeline
     """
 
     version: int | None
@@ -32,15 +34,15 @@ class HudiLayout(NamedTuple):
 
 
 def table_root(location: str) -> str:
-    """Root of the table that a pointer belongs to; any other location is a root itself, also below another's `.hoodie`
-    (a metadata table is a table).
+    """Root of the table that a pointer belongs to. Any other location is a root itself, even below another table's
+    `.hoodie` (a metadata table is a table).
     """
     match = _POINTER.fullmatch(location)
     return match["root"] if match else location.rstrip("/").removesuffix(f"/{META}")
 
 
 def read_properties(root: str, storage: Storage) -> tuple[dict[str, str], int]:
-    """The table's properties and their bytes; from the backup where an update of them was cut off, as Hudi does.
+    """The table's properties and their size in bytes; from the backup if an update was interrupted, as in Hudi.
 
     Raises MetadataError, SourceError.
     """
@@ -61,7 +63,7 @@ def layout_of(root: str, properties: Mapping[str, str], storage: Storage) -> Hud
     version = _number(properties.get("hoodie.table.version"))
     layout = _number(properties.get("hoodie.timeline.layout.version"))
     if layout is None and version is None:
-        # Partial properties: the folder of layout 2 tells which one it is.
+        # Incomplete properties: the existence of the folder of layout 2 decides.
         layout = 2 if storage.list(f"{root}/{META}/timeline") else 1
     elif layout is None:
         layout = 2 if (version or 0) >= _LAYOUT_2_SINCE else 1
@@ -82,9 +84,10 @@ def read_timeline(layout: HudiLayout, storage: Storage) -> HudiTimeline:
 
 
 def newest_instant(location: str, storage: Storage) -> str:
-    """Location of the newest completed instant, of whatever action: cleans, rollbacks and savepoints move it too.
+    """Location of the latest completed instant of any action: cleans, rollbacks and savepoints move the pointer too.
 
-    The properties of a table that has none. Raises InvalidInput where there is no table, MetadataError, SourceError.
+    For a table without instants, the location of its properties. Raises InvalidInput if there is no table,
+    MetadataError, SourceError.
     """
     root = table_root(location)
     try:
@@ -106,6 +109,6 @@ def _number(text: str | None) -> int | None:
 
 
 def _folder(properties: Mapping[str, str], key: str, default: str) -> str:
-    """A folder that a property names: one plain level, because it comes from foreign bytes."""
+    """A folder named by a property: restricted to one path segment, because the value is untrusted."""
     found = properties.get(key, default)
     return found if _FOLDER.fullmatch(found) else default

@@ -1,4 +1,4 @@
-"""A Hudi table in the words that all formats share: instants as snapshots, savepoints as tags."""
+"""A Hudi table as the common `TableMetadata`: instants as snapshots, savepoints as tags."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from limnograph.domain.ids import normalise_location
 from limnograph.domain.metadata.table import MAIN, LogEntry, Snapshot, SnapshotRef, TableMetadata, TableProblem
 
 _UNTOLD = frozenset(("hoodie.table.checksum", "hoodie.table.create.schema"))
-"""Properties that say nothing of their own: a checksum of the others, and a schema that every commit has too."""
+"""Redundant properties: a checksum of the others, and a schema that every commit has too."""
 _MAIN_MOVERS = frozenset(("rollback", "restore"))
 
 
 def table_metadata(table: HudiTable) -> TableMetadata:
-    """`snapshot_id` is the requested instant as a number. There is no sequence number: completion orders layout 2, the
-    instant layout 1, and both are the snapshot's timestamp.
+    """`snapshot_id` is the requested instant as a number. There is no sequence number: layout 2 is ordered by
+    completion, layout 1 by instant, and both are the snapshot's timestamp.
     """
     timeline = table.timeline
     schemas = {i.requested: c.schema for i in timeline.snapshots if (c := table.commits.get(i.requested)) and c.schema}
@@ -50,9 +50,7 @@ def table_metadata(table: HudiTable) -> TableMetadata:
 
 
 def _empty(table: HudiTable) -> bool:
-    """Whether no write of the table ever completed: there is no commit and no archive of commits, and what was rolled
-    back left no logs behind.
-    """
+    """Whether no write of the table ever completed: no commits, no archived commits, no logs of rollbacks."""
     timeline = table.timeline
     undone = all(instant.action == "rollback" for instant in timeline.others) and not any(table.rollbacks.values())
     return not timeline.snapshots and undone and table.archive is None
@@ -79,7 +77,7 @@ def _snapshots(table: HudiTable, schemas: dict[str, str]) -> dict[int, Snapshot]
 
 
 def _expired_parent(table: HudiTable) -> int | None:
-    """Snapshot before the oldest retained one, as far as the archive or the oldest commit itself names it."""
+    """Snapshot before the oldest retained one, if the archive or the oldest commit names it."""
     if table.archive is None or not table.timeline.snapshots:
         return None
     if table.archive.newest is not None:
@@ -106,7 +104,7 @@ def _refs(table: HudiTable) -> dict[str, SnapshotRef]:
 
 
 def _log(table: HudiTable) -> tuple[LogEntry, ...]:
-    """Every snapshot, and after a rollback or a restore the one that main went back to: what was undone is gone."""
+    """Every snapshot, and after a rollback or restore, the one that main returned to. Undone snapshots are absent."""
     found: list[LogEntry] = []
     head: HudiInstant | None = None
     movers = (i for i in table.timeline.others if i.action in _MAIN_MOVERS)

@@ -1,4 +1,4 @@
-"""Names of base and log files: which file group they belong to and which instant they carry.
+"""Names of base and log files: their file group and their instant.
 
 Hudi's technical specification, versions 6 and 8, `File Layout`; the native logs of table version 10.
 """
@@ -15,8 +15,11 @@ _EXTERNAL = re.compile(r"(?P<id>.+)_(?P<instant>\d+)_hudiext", re.ASCII)
 
 
 class FileName(NamedTuple):
-    """`instant`: of the base file; in a log's name that of its base file (table versions below 8) or of the delta
-    commit that wrote it. `cdc`: a log that contains only changes, not part of the table's content.
+    """A parsed file name.
+
+    instant  of a base file: its own. Of a log: that of its base file (table versions below 8), or of the delta commit
+             that wrote it
+    cdc      a log that contains only changes, not part of the table's content
     """
 
     file_id: str

@@ -1,4 +1,4 @@
-"""What a commit did in Iceberg's words, and its summary with Hudi's own words beside them."""
+"""A commit's operation in Iceberg's terms, and its summary with Hudi's own terms."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from limnograph.adapters.hudi.commits import Commit
 from limnograph.adapters.hudi.timeline import HudiInstant
 
 EXTRA_KEPT = 50
-"""Entries of extraMetadata that a summary keeps; keys above 200 and values above 4,096 characters are left out."""
+"""Maximum entries of extraMetadata in a summary; keys above 200 and values above 4,096 characters are left out."""
 
 _KEEPS_CONTENT = frozenset(("CLUSTER", "COMPACT", "LOG_COMPACT", "INDEX", "ALTER_SCHEMA", "BUCKET_RESCALE"))
 _DELETES = frozenset(("DELETE", "DELETE_PREPPED", "DELETE_PARTITION"))
 
 
 def operation(instant: HudiInstant, commit: Commit) -> str:
-    """`replace` keeps the rows as they are, `delete` takes rows away, `append` adds base files and nothing else,
-    `overwrite` is the rest: upserts, logs, insert-overwrites.
+    """`replace` keeps the rows, `delete` removes rows, `append` only adds base files; `overwrite` is everything else:
+    upserts, logs, insert-overwrites.
     """
     word = (commit.operation or "").upper()
     if word in _KEEPS_CONTENT or (commit.compacted and instant.action != "replacecommit"):

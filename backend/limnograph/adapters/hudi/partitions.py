@@ -1,4 +1,4 @@
-"""Partition paths as text in Iceberg's manner: `day=2026-11-20/region=eu`, empty for a table without partitions."""
+"""Partition paths in Iceberg's notation: `day=2026-11-20/region=eu`, empty for an unpartitioned table."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 def partition_fields(properties: Mapping[str, str]) -> list[str]:
-    """Names of the partition fields; `field:TYPE` of custom key generators loses its type."""
+    """Names of the partition fields; `field:TYPE` of custom key generators is reduced to the field."""
     text = properties.get("hoodie.table.partition.fields", "")
     return [field.split(":", 1)[0].strip() for field in text.split(",") if field.strip()]
 
 
 def partition_spec(properties: Mapping[str, str]) -> dict[str, Any]:
-    """The one spec of a Hudi table, in Iceberg's form. What a key generator does to a value is not in the metadata."""
+    """The only spec of a Hudi table, in Iceberg's form. The metadata does not record a key generator's transform."""
     fields = [{"name": name, "transform": "identity"} for name in partition_fields(properties)]
     return {"spec-id": 0, "fields": fields}
 
 
 class PartitionText:
-    """Text of a partition path: as it is where the folders are `name=value`, with the names of the fields where there
-    is one folder a field, else the path itself (a key generator that makes several folders of one field).
+    """Text of a partition path: `name=value` per field if there is one folder per field; else the path itself (a key
+    generator may write several folders for one field).
     """
 
     def __init__(self, properties: Mapping[str, str]) -> None:

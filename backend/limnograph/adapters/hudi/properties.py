@@ -1,4 +1,4 @@
-"""`hoodie.properties`: a Java properties file. Broken lines are left out, never a reason to refuse a table."""
+"""`hoodie.properties`: a Java properties file. Broken lines are skipped, never a reason to refuse a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CONTINUED = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 
 
 def parse_properties(content: bytes) -> dict[str, str]:
-    """Keys and values with their escapes resolved (java.util.Properties.load); the last of two equal keys wins."""
+    """Keys and values with escapes resolved (java.util.Properties.load); the last of two equal keys wins."""
     found: dict[str, str] = {}
     for line in _logical_lines(content.decode("utf-8", "replace")):
         match = _SEPARATOR.search(line)
@@ -25,7 +25,7 @@ def parse_properties(content: bytes) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> list[str]:
-    """Lines without comments; one that ends in a backslash goes on in the next."""
+    """Lines without comments; one that ends in a backslash continues on the next."""
     found: list[str] = []
     open_line: list[str] = []
     for line in re.split(r"\r\n|\r|\n", text):
@@ -48,5 +48,5 @@ def _unescaped(text: str) -> str:
         code = match[1]
         return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPES.get(code, code)
 
-    # A lone surrogate is no text that could be stored.
+    # A lone surrogate cannot be stored as text.
     return _ESCAPED.sub(plain, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")

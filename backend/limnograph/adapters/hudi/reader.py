@@ -1,4 +1,4 @@
-"""Port TableReader for Apache Hudi: the timeline, the commits and, where history is archived, the folder's files."""
+"""Port TableReader for Apache Hudi: the timeline, the commits and, if history is archived, the files of the folder."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from limnograph.ports.storage import Storage
 FILE_GROUPS = "hudi.file-groups"
 """Summary key: file groups with a live file. Delta bytes per file group = total_delete_bytes / this."""
 COMMITS_KEPT, STATES_CARRIED = WeightedCache(), CarriedStates()
-"""Of all tables of the process."""
+"""Shared by all tables of the process."""
 
 
 class HudiReader:
-    """Reads one storage. Keeps the table that was read last and its state, because callers ask in commit order."""
+    """Reads one storage. Caches the last table and its state, because callers read snapshots in commit order."""
 
     def __init__(
         self, storage: Storage, kept: WeightedCache = COMMITS_KEPT, carried: CarriedStates = STATES_CARRIED
@@ -70,6 +70,6 @@ class HudiReader:
 
 
 def _incomplete(content: Content) -> bool:
-    """Whether a number is missing that a table with its whole history would have."""
+    """Whether a number is missing that a table with complete history would have."""
     totals, changed = content.totals, content.changed
     return None in {totals.data_files, totals.bytes, totals.records, changed.removed_records, changed.removed_bytes}

@@ -19,7 +19,7 @@ GROUPS_CARRIED = 300_000
 
 
 class ReplayStart(NamedTuple):
-    """Timeline and commits that a replay runs over: the archived ones too where they can be read."""
+    """Timeline and commits of a replay, including the archived ones if they are readable."""
 
     timeline: HudiTimeline
     commits: dict[str, Commit]
@@ -27,7 +27,7 @@ class ReplayStart(NamedTuple):
 
 
 class Replay:
-    """Carries the slices forward over the instants of one table."""
+    """Carries the slices of one table forward from instant to instant."""
 
     def __init__(self, table: HudiTable, storage: Storage, small_below: int | None) -> None:
         self.table = table
@@ -45,19 +45,19 @@ class Replay:
 
     @property
     def counted(self) -> bool:
-        """Whether the totals are known: not where the state before the first instant cannot be found, nor after an
-        instant whose body is damaged.
+        """Whether the totals are known: not if the state before the first instant is unknown, nor after an instant with
+        a damaged body.
         """
         return not self._lost and not self.slices.unknown
 
     @property
     def archived(self) -> bool:
-        """Whether the first state was taken from the folder, because older commits are archived."""
+        """Whether the initial state came from the folder, because older commits are archived."""
         return self._listed
 
     def goes_on_with(self, table: HudiTable, small_below: int | None) -> bool:
-        """Whether the state is also that of a newer reading of the table; it then belongs to that reading. State that
-        was taken from the folder, or lost, is always computed again.
+        """Whether the state is also valid for a newer reading of the table, which then takes it over. A state that came
+        from the folder, or was lost, is always computed again.
         """
         beginning, rollbacks = _beginning(table), _left_logs(table)
         same = (
@@ -79,7 +79,7 @@ class Replay:
         return bool(done) and instant.order <= done[-1].order
 
     def forward_to(self, snapshot: Snapshot) -> SliceDelta | None:
-        """Apply everything up to the snapshot. None: its own body is damaged, or it is not of this timeline."""
+        """Apply everything up to the snapshot. None: its body is damaged, or it is not in this timeline."""
         wanted = str(snapshot.snapshot_id)
         move: SliceDelta | None = None
         snapshots = self._beginning.timeline.snapshots
@@ -117,9 +117,9 @@ class Replay:
 
 
 class CarriedStates:
-    """States of tables that were read before, so that a new commit costs its own body. At most `budget` file groups.
+    """States of recently read tables, so that a new commit costs only its own body. At most `budget` file groups.
 
-    A state goes on only where the timeline before it is what it was: rows never depend on it.
+    A state is reused only if the timeline before it is unchanged: rows never depend on the cache.
     """
 
     def __init__(self, budget: int = GROUPS_CARRIED) -> None:
@@ -130,7 +130,7 @@ class CarriedStates:
         """A state from before the instant. Raises SourceError."""
         found = self._replays.pop(table.root, None)
         if found is not None and (found.passed(instant) or not found.goes_on_with(table, small_below)):
-            found = None  # given up before the next one is built: each may fill half a child
+            found = None  # released before the next one is built: each may take half of a child's memory
         found = found or Replay(table, storage, small_below)
         self._replays[table.root] = found
         while len(self._replays) > 1 and sum(r.slices.groups for r in self._replays.values()) > self._budget:
@@ -143,14 +143,14 @@ def _left_logs(table: HudiTable) -> list[tuple[str, LeftLogs]]:
 
 
 def _key(instant: HudiInstant) -> tuple[str, str | None, str]:
-    """An instant is the same in the archive and in the active timeline."""
+    """Identity of an instant, the same in the archive and in the active timeline."""
     return instant.requested, instant.completed, instant.action
 
 
 def _beginning(table: HudiTable) -> ReplayStart:
-    """The archive in front of the active timeline, if both together reach back to the first commit."""
+    """The archive followed by the active timeline, if together they reach back to the first commit."""
     if table.archive is None or not table.archive.commits:
-        # An archive may hold nothing but cleans and rollbacks yet.
+        # An archive may contain only cleans and rollbacks.
         readable = table.archive is None or table.archive.readable
         return ReplayStart(table.timeline, table.commits, readable and not looks_back(table.timeline, table.commits))
     active = {instant.requested for instant in table.timeline.snapshots}

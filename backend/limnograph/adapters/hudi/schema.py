@@ -1,7 +1,7 @@
-"""Avro schemas of commits as Iceberg writes schemas, so that versions and their differences can be shown.
+"""Converts Avro schemas of commits to Iceberg's form, so that versions and their differences can be shown.
 
-Avro has no field ids: a column's id is made from its dotted name, and a schema's from its text. Both stay the same when
-older commits are archived; a renamed column is one removed and one added.
+Avro has no field ids: a column's id is a hash of its dotted name, and a schema's id a hash of its text. Both stay the
+same when older commits are archived. A renamed column appears as one removed and one added.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def schema_id(text: str) -> int:
 
 
 def iceberg_schema(text: str) -> dict[str, Any] | None:
-    """None where the text is no Avro record."""
+    """None if the text is not an Avro record."""
     if len(text) > MAX_SCHEMA_CHARS:
         return None
     try:
@@ -60,7 +60,7 @@ def _fields(record: dict[str, Any], prefix: str, depth: int) -> list[dict[str, A
 
 
 def _plain(kind: Any) -> tuple[Any, bool]:
-    """The type without its null branch, and whether there was none."""
+    """The type without its null branch, and whether it is required."""
     if not isinstance(kind, list):
         return kind, True
     others = [branch for branch in kind if branch != "null"]

@@ -1,7 +1,7 @@
-"""The newest file slice of every file group, carried forward from instant to instant.
+"""The latest file slice of every file group, carried forward from instant to instant.
 
-A group's live files are the newest base file and the logs that a reader merges into it: those of its own slice, and
-while a compaction is pending those that already belong to the slice to come. Knows nothing of storage.
+A group's live files are the latest base file and the logs that a reader merges into it: those of its own slice and,
+while a compaction is pending, those of the next slice. Knows nothing of storage.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ GroupId = tuple[str, str]
 
 
 class Slice(msgspec.Struct):
-    """Newest file slice of a group: base file, if any, and logs by name."""
+    """Latest file slice of a group: base file, if any, and logs by name."""
 
     base: HudiFile | None = None
     logs: dict[str, HudiFile] = msgspec.field(default_factory=dict)
 
 
 class SliceDelta(msgspec.Struct):
-    """Totals that one instant added and removed. `touched`: per partition its data files added and removed. `unclear`:
-    a group with unknown contents was removed.
+    """Totals that one instant added and removed.
+
+    touched  per partition: data files added and removed
+    unclear  a group with unknown contents was removed
     """
 
     added: Tally = msgspec.field(default_factory=Tally)
@@ -43,8 +45,8 @@ class SliceDelta(msgspec.Struct):
 
 
 class Slices:
-    """State of a table. `own_slices`: a log's name carries its slice (table versions below 8); else its completion
-    decides: it belongs to the newest base file that was requested before it completed.
+    """State of a table. `own_slices`: a log's name carries its slice (table versions below 8). Otherwise a log belongs
+    to the latest base file that was requested before the log completed.
     """
 
     def __init__(self, *, own_slices: bool, small_below: int | None) -> None:
@@ -57,7 +59,7 @@ class Slices:
         self.partitions: dict[str, Tally] = {}
         self.last_touched: dict[str, Micros | None] = {}
         self.unknown: set[GroupId] = set()
-        """Live groups of which only their future replacement is known."""
+        """Live groups known only from their later replacement."""
 
     @property
     def groups(self) -> int:
@@ -76,7 +78,7 @@ class Slices:
         return found[:, 0], found[:, 1]
 
     def start(self, group: GroupId, base: HudiFile | None, logs: Iterable[tuple[str, HudiFile]] = ()) -> None:
-        """A group as it was before the first instant that will be applied."""
+        """Set a group's state before the first instant to apply."""
         if base is not None:
             self._put_base(group, base)
         for name, log in logs:
@@ -84,7 +86,7 @@ class Slices:
         self._move = SliceDelta()
 
     def apply(self, instant: HudiInstant, commit: Commit, committed_at: Micros | None) -> SliceDelta:
-        """The state after one more completed instant, and what that instant changed."""
+        """Apply one more completed instant and return its changes."""
         self._move = SliceDelta()
         written = {(item.partition, item.file_id) for item in commit.written}
         for group in commit.replaced:
@@ -98,7 +100,7 @@ class Slices:
         return self._move
 
     def leave_log(self, partition: str, name: str, size: int | None) -> None:
-        """A log file that a rollback left in its slice: no snapshot's doing."""
+        """Add a log file that a rollback left in its slice; it counts as no snapshot's change."""
         parsed = parse_name(name)
         if parsed is not None and parsed.is_log and not parsed.cdc and (partition, parsed.file_id) in self._groups:
             self._put_log((partition, parsed.file_id), name, HudiFile(parsed.instant, size))
@@ -115,7 +117,7 @@ class Slices:
         self._put_log(group, item.name, HudiFile((item.instant or ended) if self.own_slices else ended, item.size))
 
     def _put_base(self, group: GroupId, base: HudiFile) -> None:
-        """A newer base file opens a slice: the one before leaves, and with it the logs that were merged into it."""
+        """Open a slice with a newer base file: the previous base leaves, and with it the logs merged into it."""
         found = self._groups.get(group)
         if found is None:
             found = self._groups[group] = Slice()
@@ -131,7 +133,7 @@ class Slices:
         self._count_base(group, base, 1)
 
     def _put_log(self, group: GroupId, name: str, log: HudiFile) -> None:
-        """A new log, or one that was appended to: then its size alone changes."""
+        """Add a new log, or update the size of one that was appended to."""
         found = self._groups.setdefault(group, Slice())
         if found.base is not None and log.order < found.base.order:
             return

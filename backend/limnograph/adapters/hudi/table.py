@@ -1,4 +1,4 @@
-"""One table by its timeline at one pointer: instants, their commits, and the readable archive."""
+"""One table from its timeline at one pointer: instants, their commits, and the readable archive."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from limnograph.domain.errors import MetadataError
 from limnograph.ports.storage import Storage
 
 SNAPSHOTS_READ = 10_000
-"""At most this many instants of a timeline are read, the newest; older ones count as archived."""
+"""Maximum instants of a timeline to read, the latest ones; older ones count as archived."""
 STATS_READ = 1_000_000
-"""Write stats of all of them together, about half a gigabyte; later instants have the problem `too_many_actions`."""
+"""Maximum write stats of all of them together, about half a gigabyte; later instants report `too_many_actions`."""
 
 
 class HudiTable(msgspec.Struct, frozen=True, kw_only=True):
-    """`commits` by requested instant, `damaged` code and detail of those that cannot be read. `rollbacks`: logs that
-    stay in their slices, by requested instant of the rollback. `archive` None: nothing was archived.
+    """A table at one pointer.
+
+    commits    by requested instant
+    damaged    code and detail of unreadable commits, by requested instant
+    rollbacks  logs that stay in their slices, by requested instant of the rollback
+    archive    None: nothing was archived
     """
 
     root: str
@@ -41,9 +45,9 @@ class HudiTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load_table(pointer: str, storage: Storage, kept: WeightedCache) -> HudiTable:
-    """The table at a pointer: what completed later is left out. Raises MetadataError, SourceError."""
+    """The table at a pointer; later instants are ignored. Raises MetadataError, SourceError."""
     table = _look(pointer, storage, kept)
-    # An archiver or a rollback may take an instant away between its listing and its reading: look again, once.
+    # Archiving or a rollback may remove an instant between listing and reading: retry once.
     return (
         _look(pointer, storage, kept) if any(code == "commit_missing" for code, _ in table.damaged.values()) else table
     )
@@ -95,7 +99,7 @@ def _commit(instant: HudiInstant, timeline: HudiTimeline, storage: Storage, kept
 
 
 def _rollbacks(timeline: HudiTimeline, storage: Storage, kept: WeightedCache) -> dict[str, LeftLogs]:
-    """Only in layout 1: later versions delete the log files of what they roll back. A damaged one is ignored."""
+    """Only in layout 1: later versions delete the log files that they roll back. Damaged rollbacks are ignored."""
     found: dict[str, LeftLogs] = {}
     for instant in timeline.others if timeline.layout == 1 else ():
         if instant.action in {"rollback", "restore"}:

@@ -1,4 +1,4 @@
-"""Running sums of the live files of a table or a partition, which say when they cannot know."""
+"""Running sums over the live files of a table or a partition, which also count files of unknown size or rows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import msgspec
 
 
 class HudiFile(NamedTuple):
-    """A base or log file. `order`: instant of a base file; of a log, the key of its file slice. Bytes and rows are None
-    if neither a write stat nor a listing has them.
+    """A base or log file. Bytes and rows are None if neither a write stat nor a listing has them.
+
+    order  of a base file: its instant. Of a log: the key of its file slice
     """
 
     order: str
@@ -18,7 +19,7 @@ class HudiFile(NamedTuple):
 
 
 class Tally(msgspec.Struct):
-    """Counts, bytes and rows; `unsized`, `unsized_logs`, `uncounted`: files that are in no sum of theirs."""
+    """Counts, bytes and rows. `unsized`, `unsized_logs`, `uncounted`: files without bytes or rows, in no sum."""
 
     files: int = 0
     bytes: int = 0
@@ -31,7 +32,7 @@ class Tally(msgspec.Struct):
     unsized_logs: int = 0
 
     def base(self, file: HudiFile, sign: int, small_below: int | None) -> None:
-        """Add (`sign` 1) or take away (-1) a base file."""
+        """Add (`sign` 1) or remove (-1) a base file."""
         self.files += sign
         if file.size is None:
             self.unsized += sign
@@ -44,7 +45,7 @@ class Tally(msgspec.Struct):
             self.records += sign * file.records
 
     def log(self, file: HudiFile, sign: int) -> None:
-        """Add or take away a log file."""
+        """Add or remove a log file."""
         self.logs += sign
         if file.size is None:
             self.unsized_logs += sign

@@ -1,4 +1,4 @@
-"""The active timeline: which instants a table completed, in which order, and which are still pending.
+"""The active timeline: completed instants in order, and pending ones.
 
 Layout 1 (table versions below 8): `.hoodie/<instant>.<action>[.<state>]`, ordered by instant. Layout 2:
 `.hoodie/timeline/<requested>_<completed>.<action>`, ordered by completion. Reads names only.
@@ -15,7 +15,7 @@ from limnograph.domain.time import Millis
 from limnograph.ports.storage import ListedFile
 
 SNAPSHOT_ACTIONS = ("commit", "deltacommit", "replacecommit")
-"""Actions that change the table's content when completed; compaction, log compaction and clustering end as these."""
+"""Actions that change the table's content; compaction, log compaction and clustering complete as one of these."""
 WRITE_ACTIONS = frozenset((*SNAPSHOT_ACTIONS, "compaction", "logcompaction", "clustering"))
 
 _INSTANT = r"(?P<requested>\d{17}|\d{14})"
@@ -25,7 +25,7 @@ _PENDING = re.compile(rf"{_INSTANT}(?:\.{_ACTION})?\.(?:requested|inflight)", re
 
 
 class HudiInstant(NamedTuple):
-    """One completed instant. Times as the table wrote them; `completed` only in layout 2. `size` bytes."""
+    """One completed instant. Times are as the table wrote them; `completed` only in layout 2. `size` in bytes."""
 
     requested: str
     completed: str | None
@@ -35,7 +35,7 @@ class HudiInstant(NamedTuple):
 
     @property
     def order(self) -> tuple[str, str]:
-        """Place in the table's history; texts of 14 and of 17 digits compare as Hudi compares them."""
+        """Sort key in the table's history; texts of 14 and 17 digits compare as in Hudi."""
         return (self.completed or self.requested, self.requested)
 
     @property
@@ -45,8 +45,11 @@ class HudiInstant(NamedTuple):
 
 
 class HudiTimeline(NamedTuple):
-    """`snapshots` and `others` (clean, rollback, savepoint, …) are completed, in order. `pending`: instants of writes
-    that never completed, or have not yet. `folder`: location of the files.
+    """The instants of a table.
+
+    snapshots, others  completed, in order; others are clean, rollback, savepoint, …
+    pending            writes that have not completed yet, or never will
+    folder             location of the files
     """
 
     layout: int
@@ -56,7 +59,7 @@ class HudiTimeline(NamedTuple):
     pending: frozenset[str]
 
     def until(self, newest: HudiInstant | None) -> HudiTimeline:
-        """What had completed when `newest` was the newest."""
+        """The timeline as of the time when `newest` was the latest instant."""
         if newest is None:
             return self
         return self._replace(
@@ -66,20 +69,19 @@ class HudiTimeline(NamedTuple):
 
     @property
     def newest(self) -> HudiInstant | None:
-        """The newest completed instant of any action."""
+        """The latest completed instant of any action."""
         return max((*self.snapshots[-1:], *self.others[-1:]), key=lambda instant: instant.order, default=None)
 
     @property
     def starts(self) -> str:
-        """What was requested before this instant and is not pending is archived, and therefore had completed.
-
-        Empty: nothing was.
+        """The earliest retained snapshot. Anything requested before it that is not pending is archived, and so had
+        completed. Empty without snapshots: nothing counts as archived.
         """
         return min((i.requested for i in self.snapshots), default="")
 
 
 def parse_timeline(files: Iterable[ListedFile], layout: int, folder: str) -> HudiTimeline:
-    """Timeline of the names in its folder; every other name is no instant."""
+    """Timeline from the file names in its folder; names that are not instants are ignored."""
     done: dict[str, HudiInstant] = {}
     others: list[HudiInstant] = []
     open_writes: set[str] = set()
@@ -102,7 +104,7 @@ def parse_timeline(files: Iterable[ListedFile], layout: int, folder: str) -> Hud
 
 
 def parse_instant(name: str, layout: int, size: int = 0) -> HudiInstant | None:
-    """A completed instant by the name of its file; None for anything else."""
+    """A completed instant from the name of its file; None for any other file."""
     match = re.fullmatch(_COMPLETED[layout], name, re.ASCII)
     if match is None or match["action"] in {"requested", "inflight"}:
         return None
@@ -110,9 +112,9 @@ def parse_instant(name: str, layout: int, size: int = 0) -> HudiInstant | None:
 
 
 def instant_ms(instant: str) -> Millis | None:
-    """Epoch milliseconds of `yyyyMMddHHmmss[SSS]`; None when it is no date (Hudi's bootstrap instants are none).
+    """Epoch milliseconds of `yyyyMMddHHmmss[SSS]`; None if it is not a date (Hudi's bootstrap instants are not).
 
-    Read as UTC, also where the table's timezone is LOCAL: no file says what that was, and a guess that changed
+    Interpreted as UTC even if the table's timezone is LOCAL: no file records that zone, and a guess that changed
     between two passes would move commits to other days (ADR 0013).
     """
     parts = [int(instant[a:b]) for a, b in ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))]

@@ -1,1 +1,1 @@
-"""Iceberg without Spark: catalogs and storage through PyIceberg, metadata by our own lenient reader."""
+"""Iceberg without Spark: catalogs and storage through PyIceberg, metadata through Limnograph's own lenient reader."""

@@ -1,6 +1,7 @@
-"""Many new manifests of one table, read by many readers: the manifests to read, and a group of them as values for the
-cache. A manifest's sums depend on the manifest alone, so any reader can compute them: the table's facts are then built
-from the cache as if one reader had filled it.
+"""Reading many new manifests of one table in parallel: which manifests to read, and one group of them as cache values.
+
+A manifest's sums depend on the manifest alone, so any reader can compute them. The table's facts are then built from
+the cache as if one reader had filled it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from limnograph.ports.storage import Storage
 def unread(
     reader: IcebergReader, cache: ManifestCache, metadata: TableMetadata, snapshots: Sequence[Snapshot]
 ) -> ManifestWork:
-    """Manifests of these snapshots that the cache lacks. A list that is damaged has none. Raises SourceError."""
+    """Manifests of these snapshots that the cache lacks. A damaged list counts as empty. Raises SourceError."""
     wanted: dict[Line, ManifestFile] = {}
     keep = True
     for snapshot in snapshots:
@@ -39,7 +40,7 @@ def unread(
 
 
 def read_group(storage: Storage, work: ManifestWork) -> Iterator[CacheRow]:
-    """Values of these manifests; a damaged one has none. Raises SourceError."""
+    """Values of these manifests; damaged ones are skipped. Raises SourceError."""
     reading = Work(storage, work.small_below, work.bounds_of, work.keep)
     for line, result in zip(lines_of(work.manifests), reading.results(work.manifests), strict=True):
         try:

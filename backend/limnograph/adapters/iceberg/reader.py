@@ -1,4 +1,4 @@
-"""Port TableReader for Iceberg: a snapshot's numbers from its manifest list and the sums of the manifests in it."""
+"""Port TableReader for Iceberg: a snapshot's numbers from its manifest list and the sums of its manifests."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ TOO_LARGE = "shape_too_large"
 
 
 class IcebergReader:
-    """Reads tables of one storage. `cache` is shared between readers; without one it ends with the reader. `most`: new
-    manifests of a snapshot beyond which it raises MetadataError (MANY_MANIFESTS) and reads none; 0: any number.
+    """Reads tables of one storage.
+
+    cache  shared between readers; None: a cache for the life of this reader
+    most   maximum new manifests of a snapshot; with more it raises MetadataError (MANY_MANIFESTS) and reads none; 0:
+           unlimited
     """
 
     def __init__(self, storage: Storage, cache: ManifestCache | None = None, most: int = 0) -> None:
@@ -75,27 +78,27 @@ class IcebergReader:
             code = code_of("manifest", error)
             return Reading(tier="manifest_list", manifests=manifests, problems=(code,), details={code: error.detail})
         finally:
-            # Older snapshots are read after newer ones in a backfill; what the head needs is not theirs to prune.
+            # A backfill reads older snapshots after newer ones; they must not prune what the head needs.
             self._cache.settle(table, lines, wrote=fetched.wrote and snapshot.snapshot_id == metadata.head_id)
         return Reading(tier="entries", manifests=manifests, content=content, notes=notes)
 
     def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
-        """Lines of its manifest list. Raises MetadataError, SourceError."""
+        """Lines of the snapshot's manifest list. Raises MetadataError, SourceError."""
         if snapshot.manifest_list is not None:
             return parse_manifest_list(self._storage.read(snapshot.manifest_list, MAX_AVRO_BYTES))
         if snapshot.manifests is not None:
-            # Format v1 may list manifests in the metadata itself; then nothing but their paths is known.
+            # Format v1 may list manifests in the metadata itself; then only their paths are known.
             return [ManifestFile(path=path) for path in snapshot.manifests]
         raise MetadataError("file_missing", f"snapshot {snapshot.snapshot_id} has no manifest list")
 
 
 def keeps_files(manifests: Sequence[ManifestFile]) -> bool:
-    """Whether the file columns of a snapshot's manifests are kept: while its shape is computed."""
+    """Whether to keep the file columns of a snapshot's manifests: only if its shape is computed."""
     return (_listed(manifests) or 0) <= MAX_FILES
 
 
 def _listed(manifests: Sequence[ManifestFile]) -> int | None:
-    """Live data files by the manifest list; None when a line of it does not say."""
+    """Live data files according to the manifest list; None if one of its lines omits the count."""
     total = 0
     for manifest in manifests:
         if manifest.added_files is None or manifest.existing_files is None:
@@ -113,7 +116,7 @@ def _wrote_much(snapshot: Snapshot, manifests: Sequence[ManifestFile]) -> bool:
 def _shape(
     table: TableCache, lines: Sequence[Line], metadata: TableMetadata, sums: SnapshotSums
 ) -> tuple[Shape, tuple[str, ...]]:
-    """The shape and what is to be noted about it. A list that understates its files does not lift the limit."""
+    """The shape, and notes about it. A list that understates its number of files does not bypass the limit."""
     found = sums.skew()
     files = [table.files.get(line) for line in lines]
     if sums.data_files > MAX_FILES or None in files:

@@ -1,4 +1,4 @@
-"""The one table of the inbox, and how an older one becomes it in place. Columns are only ever added."""
+"""The only table of the inbox, and its in-place upgrade. Columns are only ever added."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ITEMS = sa.Table(
 
 
 def prepare(engine: sa.Engine) -> None:
-    """Create the table, or add the columns that an older one lacks. Several processes may do it concurrently: only the
-    final state counts. Raises SQLAlchemyError.
+    """Create the table, or add the columns that an older one lacks. Safe to run concurrently: only the final state
+    counts. Raises SQLAlchemyError.
     """
     try:
         _METADATA.create_all(engine)

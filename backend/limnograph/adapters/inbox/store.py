@@ -1,4 +1,4 @@
-"""Inbox on SQLAlchemy: SQLite by default, PostgreSQL for a team. An item is on disk when `put` returns."""
+"""Inbox on SQLAlchemy: SQLite by default, PostgreSQL for a team. An item is durable when `put` returns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 class SqlInbox:
-    """Opens lazily, creates its one table or brings an older one up to date. Thread-safe; calls block.
+    """Opens lazily; creates its table or upgrades an older one. Thread-safe; calls block.
 
     Raises SettingsError on a wrong URL.
     """
@@ -44,17 +44,17 @@ class SqlInbox:
             sa.event.listen(self._engine, "connect", _durable)
         self._insert = _INSERT[dialect](ITEMS).on_conflict_do_nothing(index_elements=["kind", "key"])
         self._preparing = threading.Lock()
-        # SQLite lets one connection write. Its own waiting is polling without a turn: in a storm some never got one.
+        # SQLite allows one writer. Its own busy handler polls without a queue: under load some writers were starved.
         self._writing = threading.Lock() if dialect == "sqlite" else nullcontext()
         self._ready = False
 
     def put(self, items: Sequence[InboxItem]) -> int:
-        # One order for all writers: two transactions that share keys wait for each other instead of deadlocking.
+        # A fixed order for all writers: two transactions with common keys wait for each other instead of deadlocking.
         rows = [_row(item) for item in sorted(items, key=lambda item: (item.kind, item.key))]
         return self._write("store", lambda c: self._stored(c, rows))
 
     def _stored(self, connection: sa.Connection, rows: list[dict[str, object]]) -> int:
-        """How many were new. SQLite's driver sums over all rows of one call; PostgreSQL's returns that of the last."""
+        """Number of new rows. SQLite's driver sums over all rows of a call; PostgreSQL's counts the last one."""
         if not rows or self._file is None:
             return sum(connection.execute(self._insert, row).rowcount for row in rows)
         return connection.execute(self._insert, rows).rowcount
@@ -140,7 +140,7 @@ def _no_url() -> SettingsError:
 
 
 def _durable(connection: sa.engine.interfaces.DBAPIConnection, _record: object) -> None:
-    """Write-ahead log with a sync per commit: readers do not wait, nothing accepted is lost with the machine."""
+    """Write-ahead log with a sync per commit: readers do not wait, and no accepted item is lost in a crash."""
     cursor = connection.cursor()
     cursor.execute("PRAGMA busy_timeout=5000")
     cursor.execute("PRAGMA journal_mode=WAL")
@@ -149,5 +149,5 @@ def _durable(connection: sa.engine.interfaces.DBAPIConnection, _record: object) 
 
 
 def _reason(error: SQLAlchemyError) -> str:
-    """The driver's own words, without statement or address."""
+    """The driver's message, without statement or address."""
     return str(getattr(error, "orig", None) or type(error).__name__)

@@ -1,1 +1,1 @@
-"""Real adapters that keep everything in memory, held to the contract suites of the ports."""
+"""Adapters that keep everything in memory; they pass the contract suites of the ports."""

@@ -1,4 +1,4 @@
-"""Inbox in memory: gone with the process, otherwise the same contract."""
+"""Inbox in memory: lost with the process, otherwise the same contract."""
 
 from __future__ import annotations
 

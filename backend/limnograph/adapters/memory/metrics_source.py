@@ -1,5 +1,5 @@
-"""MetricsSource over series in memory: evaluates nothing, returns samples for a known query at the requested steps. A
-sample counts for its own step; the newest one inside the step before counts otherwise.
+"""MetricsSource over series in memory. Evaluates nothing: returns samples of a known query at the requested steps. A
+step gets the sample at its time, else the latest one since the previous step.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from limnograph.domain.time import Millis
 
 
 class MemoryMetrics:
-    """`answers`: query text -> series. A text that is not known has no series. `failure` is raised instead. Used on the
-    event loop only.
+    """`answers`: query text -> series; an unknown query has no series. `failure` is raised instead, if set. For use on
+    the event loop only.
     """
 
     def __init__(self, name: str, answers: dict[str, list[Series]], max_series: int = 1_000) -> None:
@@ -30,7 +30,7 @@ class MemoryMetrics:
         return Matrix(kept[: self._max_series], truncated=len(kept) > self._max_series)
 
     async def aclose(self) -> None:
-        """Nothing is open."""
+        """Nothing to close."""
 
 
 def _sampled(series: Series, query: RangeQuery) -> Series:

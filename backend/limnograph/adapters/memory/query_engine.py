@@ -1,4 +1,4 @@
-"""QueryEngine over facts in memory: what tests and small tools use, held to the same contract suite as the others."""
+"""QueryEngine over facts in memory, for tests and small tools; passes the same contract suite as the others."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
 
 
 class MemoryEngine:
-    """Facts as given, plus those appended later; each append is a new head. `failure` makes every read raise it.
-    Thread-safe for one writer: what is appended replaces whole lists.
+    """The given facts and those appended later; each append is a new head. Every read raises `failure`, if set.
+    Thread-safe for one writer: an append replaces whole lists.
     """
 
     name = "memory"
@@ -32,27 +32,27 @@ class MemoryEngine:
     def append(
         self, snapshots: Sequence[SnapshotFact], changes: Sequence[ChangeFact], runs: Sequence[RunFact] = ()
     ) -> None:
-        """Add rows as one pass would."""
+        """Add rows as one pass does."""
         self._snapshots = [*self._snapshots, *snapshots]
         self._changes = [*self._changes, *changes]
         self._runs = [*self._runs, *runs]
         self._version += 1
 
     def roll(self, table: Table, rows: pl.DataFrame) -> None:
-        """All rows of a roll-up, with its columns, in place of those there were."""
+        """Replace all rows of a roll-up."""
         self._rolled[table] = rows
 
     def describe(self, table: Table, properties: Mapping[str, str]) -> None:
-        """Properties of a table."""
+        """Set properties of a table."""
         self._properties[table] = properties
 
     def properties(self, table: Table) -> Mapping[str, str]:
-        """As described."""
+        """The properties that were set."""
         self._check()
         return self._properties.get(table, {})
 
     def head(self) -> MetaHead:
-        """The number of appends is the snapshot id."""
+        """The snapshot id is the number of appends."""
         self._check()
         observed = [row.observed_at for row in self._snapshots if row.observed_at is not None]
         return MetaHead(
@@ -63,7 +63,7 @@ class MemoryEngine:
         )
 
     def select(self, query: MetaQuery) -> pl.DataFrame:
-        """Rows as the port says."""
+        """Rows, as the port specifies."""
         self._check()
         if query.table in self._rolled:
             return frames.answer(self._rolled[query.table].lazy(), query)

@@ -1,1 +1,1 @@
-"""The meta tables through PyIceberg: schema, creation, upgrade, reads of housekeeping."""
+"""The meta tables through PyIceberg: schema, creation, upgrade, reads for housekeeping."""

@@ -1,6 +1,6 @@
-"""What housekeeping reads of the meta tables, through PyIceberg: heads, partitions, rows by the age of their files.
+"""Reads of the meta tables for housekeeping, through PyIceberg: heads, partitions, rows by the age of their files.
 
-No job is needed for it. Entries of a manifest are remembered by its path: manifests never change.
+Needs no Spark job. Manifest entries are cached by path: manifests never change.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from limnograph.domain.facts.meta_tables import MetaTable
 from limnograph.domain.time import Micros, Millis, to_micros
 from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles, Position, Where
 
-_X: Any = expressions  # its constructors are typed for bound terms; ours are names
+_X: Any = expressions  # its constructors are typed for bound terms; these are names
 DAY_MICROS = 86_400_000_000
 MANY_VALUES = 2_000
-"""A list of this many values prunes no file any more; the rows are filtered afterwards."""
+"""A list of this many values no longer prunes files; the rows are filtered afterwards."""
 
 
 class _File(NamedTuple):
@@ -37,7 +37,7 @@ class _File(NamedTuple):
 
 
 class UpkeepReads:
-    """Reads of one namespace."""
+    """Reads the tables of one namespace."""
 
     def __init__(self, open_catalog: Callable[[], Catalog], namespace: str) -> None:
         self._open, self._namespace = open_catalog, namespace
@@ -47,7 +47,7 @@ class UpkeepReads:
 
     @property
     def catalog(self) -> Catalog:
-        """The catalog, opened when it is first needed."""
+        """The catalog, opened at first use."""
         if self._catalog is None:
             self._catalog = self._open()
         return self._catalog
@@ -72,8 +72,8 @@ class UpkeepReads:
         )
 
     def fresh(self, table: MetaTable, at: Position, since_sequence: int, columns: Sequence[str]) -> pl.DataFrame:
-        """See the port. A compaction keeps the sequence number that it started from, so it makes no row fresh that
-        was rolled up before it.
+        """See the port. A compaction keeps the sequence number that it started from, so it does not make rows fresh
+        that were rolled up before it.
         """
         found = self._loaded(table)
         newer = [
@@ -93,7 +93,7 @@ class UpkeepReads:
         if at is None:
             return _frame(found.schema().select(*read).as_arrow().empty_table(), columns)
         rows = _expression(table, where)
-        # The schema of now, not the snapshot's own: that one may lack a column that an upgrade added since.
+        # The current schema, not the snapshot's own: the latter may lack a column that a later upgrade added.
         scan = ArrowScan(found.metadata, found.io, found.schema().select(*read), rows)
         frame = _frame(scan.to_table(found.scan(row_filter=rows, snapshot_id=at.snapshot_id).plan_files()), read)
         for name, values in wanted:
@@ -118,7 +118,7 @@ class UpkeepReads:
         self._manifests[table.name] = current
 
     def _size(self, found: Table) -> int | None:
-        """Bytes of the metadata file; read once per file. A file that was deleted meanwhile is not an error: the next
+        """Bytes of the metadata file, read once per file. A file that was deleted meanwhile is not an error: the next
         read corrects it.
         """
         name, location = str(found.name()), found.metadata_location
@@ -156,7 +156,7 @@ def _part(table: MetaTable, value: int | None, files: int, size: int) -> Partiti
 
 
 def _month(months: int) -> int:
-    """First day of a month, as days since 1970; Iceberg counts months from there too."""
+    """First day of a month, as days since 1970; Iceberg also counts months from 1970."""
     year, month = divmod(months, 12)
     return int(pa.scalar(f"{1970 + year:04d}-{month + 1:02d}-01").cast(pa.date32()).cast(pa.int32()).as_py())
 
@@ -166,7 +166,7 @@ def _nulls_first(item: tuple[int | None, Any]) -> tuple[bool, int]:
 
 
 def _expression(table: MetaTable, where: Where) -> BooleanExpression:
-    """What PyIceberg prunes files by. Built of values, never of text."""
+    """The filter that PyIceberg prunes files by. Built from values, never from text."""
     found = _X.AlwaysTrue()
     if where.tables and len(where.tables) < MANY_VALUES:
         found = _X.And(found, _X.In("table_uuid", set(where.tables)))

@@ -1,7 +1,7 @@
-"""Whether a missing meta table never existed or was lost. Creates and repairs nothing.
+"""Detects whether a missing meta table never existed or was lost. Creates and repairs nothing.
 
-Tables are created in one order, and each carries the names of those before it, so an interrupted creation is
-distinguished from a deletion. Tables of an older program carry none: rows in any of them prove that `snapshots` and
+Tables are created in a fixed order, and each stores the names of those before it, so an interrupted creation can be
+distinguished from a deletion. Tables of older versions store no names: rows in any of them prove that `snapshots` and
 `changes` existed.
 """
 
@@ -19,22 +19,22 @@ from limnograph.domain.facts.meta_tables import CHANGES, META_TABLES, SNAPSHOTS,
 SIBLINGS_PROPERTY = "limnograph.siblings"
 """Names of the meta tables that existed when this one was created."""
 CREATED_IN_ORDER = (*(table for table in META_TABLES if table is not SNAPSHOTS), SNAPSHOTS)
-"""`snapshots` last: what is created last is listed by none, and where it has rows `changes` has some too."""
+"""`snapshots` last: no other table lists it, and if it has rows, `changes` has rows too."""
 REBUILDING = "limnograph.rebuilding"
-"""Property of a table that a rebuild has made and not yet given what the other tables know: still lost."""
+"""Property of a table that a rebuild created but did not fill from the other tables yet: still lost."""
 FIRST = {SNAPSHOTS.name, CHANGES.name}
-"""Tables that every version had, and that are created before any table gets a row."""
+"""Tables that exist in every version, and that are created before any table gets rows."""
 REMEDY = "`limnograph pipeline --rebuild` rebuilds it from what the lake still contains"
 
 
 def siblings_of(table: MetaTable) -> dict[str, str]:
-    """The property that a new table carries."""
+    """The sibling property of a new table."""
     names = [other.name for other in CREATED_IN_ORDER]
     return {SIBLINGS_PROPERTY: ",".join(names[: names.index(table.name)])}
 
 
 def load_meta_table(catalog: Catalog, namespace: str, name: str) -> Table:
-    """Raises NoSuchTableError, and SourceRejected when the catalog points at a metadata file that is gone."""
+    """Raises NoSuchTableError, and SourceRejected if the catalog points at a metadata file that is gone."""
     try:
         return catalog.load_table((namespace, name))
     except FileNotFoundError as error:
@@ -45,7 +45,7 @@ def load_meta_table(catalog: Catalog, namespace: str, name: str) -> Table:
 
 
 def standing_tables(catalog: Catalog, namespace: str) -> dict[str, Table]:
-    """Meta tables that are there, by name. Raises SourceRejected."""
+    """Existing meta tables by name. Raises SourceRejected."""
     found: dict[str, Table] = {}
     for table in META_TABLES:
         try:
@@ -56,7 +56,7 @@ def standing_tables(catalog: Catalog, namespace: str) -> dict[str, Table]:
 
 
 def lost_tables(standing: Mapping[str, Table]) -> list[str]:
-    """Names of tables that existed with the existing ones, and no longer do."""
+    """Names of tables that existed together with the existing ones, and no longer do."""
     listed = {name for table in standing.values() for name in table.properties.get(SIBLINGS_PROPERTY, "").split(",")}
     if any(table.current_snapshot() for table in standing.values()):
         listed |= FIRST
@@ -66,7 +66,7 @@ def lost_tables(standing: Mapping[str, Table]) -> list[str]:
 
 
 def lost_now(catalog: Catalog, namespace: str) -> list[str]:
-    """Names of lost tables, those whose metadata file is gone among them."""
+    """Names of lost tables, including those whose metadata file is gone."""
     standing: dict[str, Table] = {}
     torn: list[str] = []
     for table in META_TABLES:
@@ -81,7 +81,7 @@ def lost_now(catalog: Catalog, namespace: str) -> list[str]:
 
 
 def lost_error(namespace: str, lost: Collection[str], standing: Collection[str]) -> SourceRejected:
-    """The sentence for a person."""
+    """The error message for an operator."""
     gone = ", ".join(f"{namespace}.{name}" for name in lost)
     if all(name in standing for name in lost):
         return SourceRejected("meta store", f"the rebuild of {gone} did not finish; nothing was written. {REMEDY}")

@@ -1,4 +1,4 @@
-"""Meta tables as Iceberg and Arrow see them, derived from `domain/facts/meta_tables.py`. Knows types, opens nothing."""
+"""Schemas of the meta tables for Iceberg and Arrow, derived from `domain/facts/meta_tables.py`. Opens nothing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def iceberg_schema(table: MetaTable) -> Schema:
 
 
 def partition_spec(table: MetaTable) -> PartitionSpec:
-    """`day(committed_at)` and the like; field `committed_at_day`."""
+    """`day(committed_at)` and similar; the field is named `committed_at_day`."""
     if table.partition is None:
         return UNPARTITIONED_PARTITION_SPEC
     column, transform = table.partition
@@ -69,7 +69,7 @@ def partition_spec(table: MetaTable) -> PartitionSpec:
 
 
 def sort_order(table: MetaTable) -> SortOrder:
-    """Order of rows inside files: ascending, nulls first."""
+    """Sort order inside files: ascending, nulls first."""
     ids = {column.name: column.field_id for column in table.columns}
     return SortOrder(
         *(SortField(ids[name], IdentityTransform(), SortDirection.ASC, NullOrder.NULLS_FIRST) for name in table.sort),

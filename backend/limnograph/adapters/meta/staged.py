@@ -1,4 +1,4 @@
-"""Creation of a table in a catalog that writes metadata itself, with field ids of our own: staged, then committed."""
+"""Creates a table with fixed field ids in a catalog that writes metadata itself: staged, then committed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FORMAT_VERSION = 2
 
 
 class TableLayout(NamedTuple):
-    """What a new table is to look like, with its field ids."""
+    """Layout of a new table, with its field ids."""
 
     schema: Schema
     spec: PartitionSpec
@@ -39,9 +39,9 @@ class TableLayout(NamedTuple):
 
 
 def create_in_rest(catalog: RestCatalog, identifier: tuple[str, str], layout: TableLayout) -> None:
-    """A table at the place that the server gives it. `createTable` renumbers fields; the commit of a staged one takes
-    them as they are. A server that cannot stage numbers them itself, so readers go by the table's own schema.
-    Raises TableAlreadyExistsError.
+    """Create a table at the location that the server assigns. `createTable` renumbers fields; committing a staged table
+    keeps them. A server without staging numbers them itself, so readers use the ids of the table's own schema. Raises
+    TableAlreadyExistsError.
     """
     told: dict[str, Any] = {
         "partition_spec": layout.spec,

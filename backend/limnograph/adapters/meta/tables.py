@@ -1,7 +1,7 @@
-"""Creation and upgrade of the meta tables through a PyIceberg catalog, with the field ids that `domain/facts` promises.
+"""Creates and upgrades the meta tables through a PyIceberg catalog, with the field ids of `domain/facts`.
 
-An upgrade adds the columns that are missing, in place; a table of a newer version is left as it is. A lost table is
-never recreated silently: that is left to `--rebuild` (`meta/loss.py` distinguishes the two).
+An upgrade adds missing columns in place; a table of a newer version is left unchanged. A lost table is never recreated
+silently: only `--rebuild` does that (`meta/loss.py` distinguishes lost from new).
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ from limnograph.domain.errors import SettingsError
 from limnograph.domain.facts.meta_tables import META_TABLES, SCHEMA_VERSION, MetaTable
 
 UPGRADE_ATTEMPTS = 5
-"""Commits that may lose against another program before the upgrade gives up."""
+"""Commits that may fail due to a concurrent writer before the upgrade gives up."""
 
 
 def ensure_meta_tables(catalog: Catalog, namespace: str) -> list[str]:
-    """Create tables and add columns that are missing; names of the tables created. Racing others are harmless.
+    """Create missing tables and add missing columns; returns the names of created tables. Safe to run concurrently.
 
-    Raises SourceRejected when a table was there and is gone.
+    Raises SourceRejected if a table existed and is gone.
     """
     standing = standing_tables(catalog, namespace)
     missing = [table for table in CREATED_IN_ORDER if table.name not in standing]
     if lost_tables(standing):
-        # Somebody may be creating them just now, in the same order: whoever is listed stands by the time of this look.
+        # Another process may be creating them in the same order: a table listed as a sibling exists by now.
         standing = standing_tables(catalog, namespace)
         if lost := lost_tables(standing):
             raise lost_error(namespace, lost, standing)
@@ -72,8 +72,8 @@ def ensure_meta_tables(catalog: Catalog, namespace: str) -> list[str]:
 
 
 def _upgrade(catalog: Catalog, found: Table, table: MetaTable) -> None:
-    """Give a table of an older version this version's columns and properties, in one commit. One that carries no names
-    of its siblings is of a program that knew no such property.
+    """Add this version's columns and properties to a table of an older version, in one commit. A table without sibling
+    names was created by a version without that property.
     """
     for attempt in range(UPGRADE_ATTEMPTS):
         version = _version(found)
@@ -104,10 +104,9 @@ def _version(found: Table) -> int:
 
 
 def upgraded_schema(found: Schema, last_column_id: int, wanted: Schema) -> Schema | None:
-    """`found` with the columns of `wanted` that it lacks, also inside structs; None when it lacks none.
+    """`found` with the columns of `wanted` that it lacks, including those inside structs; None if it lacks none.
 
-    They keep their promised field ids, unless one of those is taken: a REST server that cannot stage numbers columns
-    itself.
+    They keep their fixed field ids, unless one of those is taken: a REST server without staging numbers columns itself.
     """
     present = set(found.column_names)
     missing = [name for name in wanted.column_names if name not in present]
@@ -121,7 +120,7 @@ def upgraded_schema(found: Schema, last_column_id: int, wanted: Schema) -> Schem
 
 
 def _merged(found: StructType, wanted: StructType, ids: Iterator[int] | None) -> list[NestedField]:
-    """Fields of `found`, then those of `wanted` that it lacks: with their own ids, or with the next of `ids`."""
+    """Fields of `found`, then those of `wanted` that it lacks, with their own ids or with the next of `ids`."""
     by_name = {field.name: field for field in wanted.fields}
     fields = []
     for field in found.fields:
@@ -142,7 +141,7 @@ def _merged_type(found: IcebergType, wanted: IcebergType, ids: Iterator[int] | N
 
 
 def _create_namespace(catalog: Catalog, namespace: str) -> None:
-    """Racing creators meet in the catalog's own store, whose errors differ: what counts is that it is there after."""
+    """Concurrent creators conflict in the catalog's store with varying errors: only the final state counts."""
     try:
         catalog.create_namespace_if_not_exists(namespace)
     except Exception:
@@ -153,7 +152,7 @@ def _create_namespace(catalog: Catalog, namespace: str) -> None:
 def create_meta_table(
     catalog: Catalog, namespace: str, table: MetaTable, properties: Mapping[str, str] | None = None
 ) -> bool:
-    """Create one, with `properties` in addition to the common ones; false if another process did."""
+    """Create one, with `properties` in addition to the common ones; False if another process did."""
     identifier = (namespace, table.name)
     properties = {**table_properties(), **siblings_of(table), **(properties or {})}
     _create_namespace(catalog, namespace)
@@ -171,7 +170,7 @@ def create_meta_table(
 
 
 def _write_metadata(catalog: MetastoreCatalog, namespace: str, table: MetaTable, properties: Mapping[str, str]) -> str:
-    """First metadata file of a table; `create_table` would renumber the fields, registering does not."""
+    """Write a table's first metadata file: `create_table` renumbers the fields, registering a file does not."""
     location = catalog._resolve_table_location(None, namespace, table.name)  # noqa: SLF001
     schema = iceberg_schema(table)
     metadata = TableMetadataV2.model_validate(

@@ -1,1 +1,1 @@
-"""Prometheus: PromQL as values, one HTTP client."""
+"""Prometheus over HTTP: PromQL queries through one client, and an exporter."""

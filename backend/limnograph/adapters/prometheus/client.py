@@ -1,7 +1,7 @@
 """MetricsSource over Prometheus' HTTP API. The only file that imports httpx.
 
-One pooled client, one total deadline per answer (connecting, body and decoding included), a cap on its decoded size
-that a compressed answer cannot jump over, no redirects.
+One pooled client, one total deadline per response (including connecting, body and decoding), a limit on its decoded
+size that compression cannot bypass, no redirects.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from limnograph.domain.time import Millis
 
 MAX_BYTES = 32 * 1024 * 1024
 IN_THREAD_BYTES = 512 * 1024
-"""Decoding more than this takes milliseconds, which other pages shall not wait for."""
+"""Larger bodies are decoded in a thread: decoding takes milliseconds that other requests should not wait for."""
 _PLAIN = {"", "identity"}
 CONNECTIONS = 16
-"""At once, to one server, which runs 20 queries at once by default; more wait within their deadline."""
+"""Concurrent connections to one server, which runs 20 queries at once by default; more wait within their deadline."""
 
 
 class _Result(msgspec.Struct):
     metric: dict[str, str]
-    values: list[tuple[float, str]] = []  # a series of native histograms alone has none
+    values: list[tuple[float, str]] = []  # a series of native histograms has none
 
 
 class _Data(msgspec.Struct, rename="camel"):
@@ -45,8 +45,8 @@ _decoder = msgspec.json.Decoder(_Answer)
 
 
 class PrometheusClient:
-    """`timeout_seconds` bounds the whole answer; more than `max_series` series are cut and marked. Used on the event
-    loop only.
+    """`timeout_seconds` bounds the whole response; a result of more than `max_series` series is truncated and marked.
+    For use on the event loop only.
     """
 
     def __init__(
@@ -63,10 +63,10 @@ class PrometheusClient:
         self._timeout, self._max_series, self._max_bytes = timeout_seconds, max_series, max_bytes
         headers = {"accept": "application/json", "accept-encoding": "gzip"}
         if urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}:
-            headers["accept-encoding"] = "identity"  # gzip on loopback costs Prometheus four times the time
+            headers["accept-encoding"] = "identity"  # over loopback, gzip costs Prometheus four times the time
         if bearer_token:
             headers["authorization"] = f"Bearer {bearer_token}"
-        # httpx' own timeouts restart with every byte; the deadline around a whole answer is in `range`.
+        # httpx' own timeouts restart with every byte; `range` sets the deadline of the whole response.
         self._client = httpx.AsyncClient(
             base_url=url.rstrip("/"),
             headers=headers,
@@ -77,7 +77,7 @@ class PrometheusClient:
         )
 
     async def range(self, query: RangeQuery) -> Matrix:
-        """Evaluate one range query; NaN and infinities come back as they are. Raises SourceError."""
+        """Evaluate one range query; NaN and infinities are returned unchanged. Raises SourceError."""
         form = {
             "query": query.promql,
             "start": f"{query.start / 1000:.3f}",
@@ -110,7 +110,7 @@ class PrometheusClient:
         return bytes(body)
 
     async def _body(self, response: httpx.Response) -> bytearray:
-        """The decoded body; decompression stops at the cap, not after the chunk that breaks it."""
+        """The decoded body; decompression stops at the limit, not after the chunk that exceeds it."""
         encoding = response.headers.get("content-encoding", "").strip().lower()
         if encoding not in {*_PLAIN, "gzip"}:
             raise SourceRejected(
@@ -147,7 +147,7 @@ def _series(result: _Result) -> Series:
 
 
 def _said(body: bytearray) -> str:
-    """Prometheus' own error sentence, if there is one; never a page of HTML."""
+    """Prometheus' error message, if there is one; never an HTML page."""
     try:
         error = _decoder.decode(bytes(body)).error
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Port Meter over prometheus_client, and its own small HTTP server for `/metrics`. Knows no pipeline."""
+"""Port Meter over prometheus_client, and a small HTTP server for `/metrics`. Knows nothing of the pipeline."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _Family = CounterMetricFamily | GaugeMetricFamily | InfoMetricFamily
 
 
 class Exporter(Collector):
-    """Keeps the values of `metrics`. A gauge has no sample before its first value and after None; a counter without
-    labels begins at 0.
+    """Stores the values of `metrics`. A gauge has no sample before its first value and after None; a counter without
+    labels starts at 0.
     """
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
@@ -45,7 +45,7 @@ class Exporter(Collector):
             self._values[key] = self._values.get(key, 0.0) + amount
 
     def collect(self) -> Iterator[_Family]:
-        """Families for the registry: all of them, so that a page lists every metric."""
+        """All families, so that every metric is exposed."""
         with self._lock:
             values = dict(self._values)
         yield InfoMetricFamily("limnograph_build", "Version of the pipeline.", {"version": __version__})
@@ -58,7 +58,7 @@ class Exporter(Collector):
             yield family
 
     def listen(self, host: str, port: int) -> int:
-        """Serve `/metrics` from a thread; the port, which differs if 0 was requested. Raises EnvironmentFault."""
+        """Serve `/metrics` from a thread; returns the actual port (0 requests a free one). Raises EnvironmentFault."""
         try:
             self._server, _ = start_http_server(port, host, self.registry)
         except OSError as error:

@@ -1,1 +1,1 @@
-"""Foreign bytes are parsed in child processes that may crash, hang or grow without harm to anybody else."""
+"""Child processes that parse untrusted bytes: they may crash, hang or grow without affecting the parent."""

@@ -1,6 +1,6 @@
-"""What a child is doing at this moment, in a page of memory that it shares with its parent.
+"""The current activity of a child process, in a page of memory shared with its parent.
 
-Frames could not say it: a child that hangs sends none, and two frames for every file would cost more than the file.
+Messages cannot report it: a child that hangs sends none, and two messages per file would cost more than the file.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _TEXT = 1 + _SINCE.size
 
 
 class ProgressBoard:
-    """`descriptor` of a file of one page. The child writes, the parent looks now and then."""
+    """`descriptor` of a file of one page. The child writes it, the parent polls it."""
 
     def __init__(self, descriptor: int) -> None:
         self._page = mmap.mmap(descriptor, _BYTES)
 
     @contextmanager
     def reading(self, location: str) -> Iterator[None]:
-        """Inside, storage is what is waited for; afterwards the location is being parsed."""
+        """The child waits for storage inside this context; afterwards it parses the location."""
         where = location.encode("utf-8", "replace")[: _BYTES - _TEXT - 1] + b"\0"
-        # One clock for all processes of a machine.
+        # The monotonic clock is the same for all processes of a machine.
         self._page[: _TEXT + len(where)] = _READING + _SINCE.pack(time.monotonic()) + where
         try:
             yield
@@ -36,16 +36,16 @@ class ProgressBoard:
             self._page[0:1] = _PARSING
 
     def clear(self) -> None:
-        """A new request: nothing was read yet."""
+        """Reset for a new request: no file has been read."""
         self._page[: _TEXT + 1] = bytes(_TEXT + 1)
 
     def starting(self, phase: str) -> None:
-        """What is done before the first question: `loading`, `compiling` ..."""
+        """Record a phase before the first request: `loading`, `compiling` ..."""
         said = phase.encode()[: _BYTES - _TEXT - 1] + b"\0"
         self._page[: _TEXT + len(said)] = _STARTING + bytes(_SINCE.size) + said
 
     def phase(self) -> str:
-        """What it does before its first question; empty when it says nothing of it."""
+        """The phase before the first request; empty if the child reported none."""
         return self.location() if self._page[:1] == _STARTING else ""
 
     def read_since(self) -> float | None:
@@ -61,7 +61,7 @@ class ProgressBoard:
 
 @contextmanager
 def shared_page() -> Iterator[int]:
-    """Descriptor of a new page, open while it is handed over."""
+    """Descriptor of a new page, open until it is passed to the child."""
     with tempfile.TemporaryFile() as file:
         file.truncate(_BYTES)
         yield file.fileno()

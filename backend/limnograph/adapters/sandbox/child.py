@@ -1,4 +1,4 @@
-"""The parent's side of one child: started once, used many times, killed when it hangs, grows or misbehaves."""
+"""The parent's side of one child process: started once, reused, killed if it hangs, grows or misbehaves."""
 
 from __future__ import annotations
 
@@ -46,15 +46,19 @@ from limnograph.domain.errors import MetadataError, SourceTimeout, SourceUnavail
 _LOOK_SECONDS = 0.05
 _PIECE = 1 << 16
 _SAID_BYTES = 4096
-"""A child's standard error is logged up to here, for each request."""
+"""Maximum bytes of a child's standard error to log per request."""
 _log = logging.getLogger("limnograph.sandbox")
 
 
 class ParserChild:
-    """One process, for one thread at a time. `served`: requests it answered; `spent`: it must not be used again.
-    `cache_dir`: for rebuildable data; empty: none. `starting` is called with the phases of a slow start.
+    """One process, for one thread at a time.
 
-    Raises SourceUnavailable when it does not start.
+    served     requests it responded to
+    spent      it must not be used again
+    cache_dir  for rebuildable data; empty: none
+    starting   called with the phases of a slow start
+
+    Raises SourceUnavailable if it does not start.
     """
 
     def __init__(
@@ -79,12 +83,12 @@ class ParserChild:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Process id."""
         return self._process.pid
 
     @property
     def own_seconds(self) -> float:
-        """Own time that the last question took."""
+        """Own time of the last request."""
         return self._own.spent
 
     @property
@@ -94,9 +98,9 @@ class ParserChild:
         return self._own.cpu
 
     def ask(self, access: StorageAccess, question: Question, seconds: float) -> list[msgspec.Raw]:
-        """Parts of the response. Raises the child's error; if the child itself fails MetadataError (`parser_crashed`,
-        `memory_exceeded`, `deadline_exceeded`) or, while it waits for storage, SourceTimeout, and it is `spent`.
-        `seconds`: of its own time, see OwnTime.
+        """Parts of the response. Raises the child's error. If the child itself fails, it is `spent`, and this raises
+        MetadataError (`parser_crashed`, `memory_exceeded`, `deadline_exceeded`) or, if it was waiting for storage,
+        SourceTimeout. `seconds`: limit on its own time, see OwnTime.
         """
         request = framed(encode(Ask(seconds, question)))
         if access != self._access:
@@ -121,11 +125,11 @@ class ParserChild:
         return parts
 
     def resident_bytes(self) -> int:
-        """Memory it holds now; 0 where the system does not say."""
+        """Resident memory; 0 if the system does not report it."""
         return resident_bytes(self.pid)
 
     def close(self) -> None:
-        """End it, whatever it is doing."""
+        """Kill the process, whatever it is doing."""
         self.spent = True
         self._process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -150,7 +154,7 @@ class ParserChild:
         self._starting = None
 
     def _exchange(self, frame: bytes) -> ParserMessage:
-        """Send all of `frame`, wait for the next message."""
+        """Send all of `frame` and wait for the next message."""
         left = memoryview(frame)
         while left or (body := self._incoming.next()) is None:
             self._watch()
@@ -161,7 +165,7 @@ class ParserChild:
             raise self._ended("parser_crashed", "an answer that is none") from error
 
     def _watch(self) -> None:
-        """Raises when it took too long or has grown too large."""
+        """Raise if the child has taken too long or grown too large."""
         now = time.monotonic()
         if now - self._looked <= _LOOK_SECONDS:
             return
@@ -185,7 +189,7 @@ class ParserChild:
             raise self._ended("parser_crashed", why)
 
     def _read_for(self) -> float:
-        """Own time since it waits for one answer of storage; 0 while it does not."""
+        """Own time since it began to wait for a response from storage; 0 if it does not wait."""
         since = self._board.read_since()
         if since is None or since != self._reading[0]:
             self._reading = (since, self._own.spent)
@@ -230,7 +234,7 @@ class ParserChild:
             raise self._ended("parser_crashed", str(error)) from error
 
     def _hear(self) -> None:
-        """Keep the beginning of its output and discard the rest: a full pipe would block it."""
+        """Keep the beginning of its standard error and discard the rest: a full pipe would block it."""
         with contextlib.suppress(BlockingIOError):
             heard = os.read(self._err.fileno(), _PIECE)
             self._said += heard[: _SAID_BYTES - len(self._said)]
@@ -251,11 +255,11 @@ class ParserChild:
         return SourceTimeout("storage", f"{location} could not be read within {self._read_for():.3g} seconds")
 
     def _crashed(self) -> MetadataError:
-        """Standard output closed: the process is gone, or will be."""
+        """Standard output is closed: the process has exited, or will."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0.5)
         with contextlib.suppress(KeyError, OSError):
-            self._hear()  # its last words may have come after its end was seen
+            self._hear()  # its last output may arrive after its exit was noticed
         code = self._process.returncode
         if code == -LATE:
             return self._ended("deadline_exceeded", f"no answer within {self._seconds:.3g} seconds of its own")
@@ -263,7 +267,7 @@ class ParserChild:
         return self._ended("parser_crashed", f"the parser {how}")
 
     def _ended(self, code: str, reason: str) -> MetadataError:
-        """End the child; the error that says why."""
+        """Kill the child and return the error with the reason."""
         location = self._board.location()
         self._tell()
         self.close()

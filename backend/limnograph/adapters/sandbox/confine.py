@@ -1,4 +1,4 @@
-"""What a child does to itself before it reads anything: limits that the kernel keeps, and an end with its parent."""
+"""How a child process confines itself before it reads anything: kernel limits, and death together with its parent."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import BinaryIO
 from limnograph.adapters.sandbox.limits import PATIENCE
 
 ADDRESS_SPACE_BYTES = 3 << 29
-"""1.5 GB: turns a decompression bomb into a MemoryError before the machine feels it."""
+"""1.5 GB: turns a decompression bomb into a MemoryError before it affects the machine."""
 GRACE_SECONDS = 2.0
-"""After its deadline a child ends by itself, should its parent have gone without killing it."""
+"""Time after its deadline at which a child exits by itself if its parent is gone."""
 LATE = signal.SIGPROF
-"""What the kernel sends to a child that used so much processor time. Its default action ends the process, also inside
-native code that never returns.
+"""The signal that the kernel sends when the processor time is used up. Its default action ends the process, even
+inside native code that never returns.
 """
 _PR_SET_PDEATHSIG = 1
 
 
 def confine() -> BinaryIO:
-    """Set the limits; the stream for frames. Whatever else writes to standard output writes to standard error now."""
+    """Set the limits; returns the stream for frames. Other writes to standard output now go to standard error."""
     _limit(resource.RLIMIT_AS, ADDRESS_SPACE_BYTES)
     _limit(resource.RLIMIT_CORE, 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the group: the parent decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent decides
     for number in (LATE, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
     if sys.platform == "linux":
@@ -37,8 +37,8 @@ def confine() -> BinaryIO:
 
 
 def end_after(seconds: float) -> None:
-    """End this process after that many seconds of processor time and a grace; 0 calls it off. Where the kernel does not
-    end it with its parent, a clock does so too, long after a parent would have.
+    """End this process after `seconds` of processor time plus a grace period; 0 cancels. Where the kernel cannot end it
+    with its parent, a wall-clock timer does so too, long after a parent would have.
     """
     signal.setitimer(signal.ITIMER_PROF, seconds + GRACE_SECONDS if seconds else 0)
     if sys.platform != "linux":
@@ -51,6 +51,6 @@ def _limit(kind: int, wanted: int) -> None:
     try:
         resource.setrlimit(kind, (value, value))
     except (ValueError, OSError):
-        # Kernels other than Linux do not keep every limit; there the parent's look at the clock has to do.
+        # Kernels other than Linux do not support every limit; there the parent's own checks must suffice.
         if sys.platform == "linux":
             raise

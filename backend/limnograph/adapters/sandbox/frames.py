@@ -1,4 +1,4 @@
-"""Frames on a pipe: four bytes of length, then the body. Knows no message."""
+"""Frames on a pipe: four bytes of length, then the body. Knows nothing of messages."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _HEADER = struct.Struct(">I")
 
 
 def framed(body: bytes) -> bytes:
-    """A body as it goes over the pipe."""
+    """A body with its length prefix."""
     return _HEADER.pack(len(body)) + body
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
-    """The next body, waiting for it; None at the end of the stream."""
+    """The next body; blocks until it is complete. None at the end of the stream."""
     header = stream.read(_HEADER.size)
     if len(header) < _HEADER.size:
         return None
@@ -24,19 +24,19 @@ def read_frame(stream: BinaryIO) -> bytes | None:
 
 
 class FrameReader:
-    """Frames out of pieces of any size. `limit`: bytes of one frame, and of all that were not taken yet."""
+    """Assembles frames from chunks of any size. `limit`: bytes of one frame, and of all unconsumed data."""
 
     def __init__(self, limit: int) -> None:
         self._limit, self._held = limit, bytearray()
 
     def feed(self, piece: bytes) -> None:
-        """Add what came. Raises ValueError for a frame that announces more than the limit."""
+        """Add received bytes. Raises ValueError for a frame larger than the limit."""
         self._held += piece
         if self._length() > self._limit:
             raise ValueError(f"a frame of {self._length()} bytes, of {self._limit} at most")
 
     def next(self) -> bytes | None:
-        """The next whole body, None while there is none."""
+        """The next complete body; None if there is none yet."""
         end = _HEADER.size + self._length()
         if len(self._held) < _HEADER.size or len(self._held) < end:
             return None

@@ -1,4 +1,4 @@
-"""What a child may take. Time is its own: processor time and sleep, not the time that the machine kept it waiting."""
+"""Limits of a child process. Time is its own: processor time and sleep, not time spent waiting for a processor."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ RESIDENT_BYTES = 512 << 20
 FRAME_BYTES = 128 << 20
 ANSWER_BYTES = 256 << 20
 START_CPU_SECONDS = 600.0
-"""Until it is ready. Loading and compiling take 5 on a desktop: no machine takes a hundred times as long."""
+"""Limit until it is ready. Loading and compiling take 5 on a desktop: no machine takes a hundred times as long."""
 START_IDLE_SECONDS = 60.0
-"""Asleep without interruption before it is ready: it hangs."""
+"""Continuous sleep before it is ready that counts as a hang."""
 STORAGE_SECONDS = 30.0
-"""For one file or listing, whatever the deadline of the question."""
+"""For one file or listing, regardless of the deadline of the request."""
 PATIENCE = 60
-"""Times the limit that may pass on the clock of a parent that is running: ends what only wakes now and then."""
+"""Multiple of the limit that may pass on the wall clock: ends a child that only wakes up from time to time."""
 
 
 def hangs_at_start(own: OwnTime) -> str:
-    """Why a child that is not ready yet is given up; empty while it makes progress."""
+    """Why a child that is not ready yet is killed; empty while it makes progress."""
     if own.cpu > START_CPU_SECONDS:
         return f"it was not ready after {own.cpu:.0f} s of processor time"
     if own.idle > START_IDLE_SECONDS:
@@ -29,5 +29,5 @@ def hangs_at_start(own: OwnTime) -> str:
 
 
 def is_late(own: OwnTime, seconds: float) -> bool:
-    """Whether an answer that may take so many seconds took longer."""
+    """Whether a request has exceeded its limit of `seconds`."""
     return own.spent > seconds or own.watched > PATIENCE * max(1.0, seconds)

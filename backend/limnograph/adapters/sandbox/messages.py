@@ -1,4 +1,4 @@
-"""What parent and child say to each other, as JSON: foreign schemas hold integers that msgpack cannot."""
+"""Messages between parent and child, as JSON: observed schemas contain integers that msgpack cannot encode."""
 
 from __future__ import annotations
 
@@ -23,17 +23,21 @@ from limnograph.domain.metadata.table import TableMetadata
 
 DEADLINE_SECONDS = 60.0
 DETAIL_CHARACTERS = 1_000
-"""Of a sentence: it may quote foreign text of any length."""
+"""Maximum length of a sentence: it may quote observed text of any length."""
 
 
 class StorageAccess(msgspec.Struct, frozen=True):
-    """How a child, or a worker that has one, reaches storage. Holds credentials: to children it travels over pipes.
+    """How a child process, or a worker with one, accesses storage. Contains credentials, sent to children over pipes.
 
-    `catalogs`: properties by catalog name; `stores`: by the location of a table without one. `path_map`: location
-    prefixes to replace. `roots`: places that any table may name; `confining`: those of them below which pointers of
-    catalogs must lie. `cache_dir`: of what can be rebuilt; empty: none.
-    `deadline_seconds`: for one table. `command`: of the child; empty: our own. `most_manifests`: new ones of a table
-    that one reader takes upon itself; 0: any number.
+    catalogs          properties by catalog name
+    stores            properties by location, for tables without a catalog
+    path_map          location prefixes to replace
+    roots             locations that any table may name
+    confining         the roots that must contain pointers of catalogs
+    cache_dir         for rebuildable data; empty: none
+    deadline_seconds  per table
+    command           of the child; empty: the default
+    most_manifests    maximum new manifests of a table for one reader; 0: unlimited
     """
 
     catalogs: dict[str, dict[str, str]]
@@ -48,14 +52,14 @@ class StorageAccess(msgspec.Struct, frozen=True):
 
 
 class Setup(msgspec.Struct, frozen=True, tag=True):
-    """How to reach storage from now on. `environment`: variables in which stores' clients look for credentials."""
+    """Configures access to storage. `environment`: variables in which clients of stores look for credentials."""
 
     access: StorageAccess
     environment: dict[str, str]
 
 
 class Home(msgspec.Struct, frozen=True):
-    """The table that an older metadata file belongs to, and what it claims as its places."""
+    """The table that an older metadata file belongs to, and the locations that it claims."""
 
     pointer: str
     location: str
@@ -63,7 +67,7 @@ class Home(msgspec.Struct, frozen=True):
 
 
 class Outline(msgspec.Struct, frozen=True, tag=True):
-    """Metadata without what only extraction needs. `home`: `location` is an older file of that table."""
+    """Requests metadata without the parts that only extraction needs. `home`: the table of an older `location`."""
 
     catalog: str
     format: str
@@ -72,40 +76,40 @@ class Outline(msgspec.Struct, frozen=True, tag=True):
 
 
 class Extract(msgspec.Struct, frozen=True, tag=True):
-    """Facts of one table."""
+    """Requests the facts of one table."""
 
     due: DueTable
 
 
 class ManifestRequest(msgspec.Struct, frozen=True, tag=True):
-    """Manifests that extraction of a table would read now: ManifestWork."""
+    """Requests the manifests that extraction of a table would read now, as ManifestWork."""
 
     due: DueTable
 
 
 class Group(msgspec.Struct, frozen=True, tag=True):
-    """Values of a group of a table's manifests for the cache: CacheRow after CacheRow."""
+    """Requests the cache values of a group of a table's manifests, as a sequence of CacheRow."""
 
     due: DueTable
     work: ManifestWork
 
 
 class UnreadFacts(msgspec.Struct, frozen=True, tag=True):
-    """Facts of one table from its metadata alone, because of `code`."""
+    """Requests the facts of one table from its metadata alone, because of `code`."""
 
     due: DueTable
     code: str
 
 
 class NewestPointer(msgspec.Struct, frozen=True, tag=True):
-    """The newest metadata pointer of a table without a catalog."""
+    """Requests the latest metadata pointer of a table without a catalog."""
 
     format: str
     location: str
 
 
 class Scan(msgspec.Struct, frozen=True, tag=True):
-    """Tables below a folder, as far as `seconds` reach. `waiting`: folders of it to look at, by their levels."""
+    """Requests the tables below a folder, within `seconds`. `waiting`: its folders still to scan, by their levels."""
 
     location: str
     formats: tuple[str, ...]
@@ -114,7 +118,7 @@ class Scan(msgspec.Struct, frozen=True, tag=True):
 
 
 class Inspect(msgspec.Struct, frozen=True, tag=True):
-    """The document of `inspect`. `format` None: by the folder."""
+    """Requests the document of `inspect`. `format` None: detected from the folder."""
 
     format: str | None
     location: str
@@ -124,14 +128,14 @@ Question = Outline | Extract | ManifestRequest | Group | UnreadFacts | NewestPoi
 
 
 class Ask(msgspec.Struct, frozen=True, tag=True):
-    """A question and how many seconds its answer may take."""
+    """A request and its time limit in seconds."""
 
     seconds: float
     question: Question
 
 
 class AnswerPart(msgspec.Struct, frozen=True, tag=True):
-    """A part of an answer. A long one comes in several, in order."""
+    """One part of a response; a long one is sent in several parts, in order."""
 
     body: msgspec.Raw
 
@@ -143,7 +147,7 @@ class Done(msgspec.Struct, frozen=True, tag=True):
 
 
 class FailedAnswer(msgspec.Struct, frozen=True, tag=True):
-    """An error instead of an answer. `about`: code, source or field, as the kind has it."""
+    """An error as the response. `about`: code, source or field, depending on the kind."""
 
     kind: Literal["metadata", "unavailable", "timeout", "rejected", "input"]
     about: str
@@ -169,7 +173,7 @@ decode_facts = msgspec.json.Decoder(list[SnapshotFact]).decode
 
 
 def decode_told(body: bytes) -> ParserMessage:
-    """A message of the child. Raises msgspec.DecodeError, UnicodeDecodeError."""
+    """A message from the child. Raises msgspec.DecodeError, UnicodeDecodeError."""
     return _TOLD.decode(body)
 
 
@@ -184,7 +188,7 @@ _ABOUT = {"metadata": "code", "input": "field"}
 
 
 def failed(error: LimnographError) -> FailedAnswer:
-    """An error of ours as a message."""
+    """A Limnograph error as a message."""
     kind = next((kind for known, kind in _KINDS if isinstance(error, known)), None)
     if kind is None:
         return FailedAnswer("metadata", "parser_crashed", f"{type(error).__name__}: {error}")

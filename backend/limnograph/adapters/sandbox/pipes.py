@@ -1,4 +1,4 @@
-"""The pipes of a child that was started, and the name of the signal that ended it."""
+"""The pipes of a started child process, and the name of the signal that ended it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from limnograph.domain.errors import SourceUnavailable
 
 
 def open_pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-    """Standard input, output and error, none of which blocks. Raises SourceUnavailable."""
+    """Standard input, output and error, all non-blocking. Raises SourceUnavailable."""
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
     if stdin is None or stdout is None or stderr is None:
         raise SourceUnavailable("parser", "the child process has no pipes")
@@ -21,7 +21,7 @@ def open_pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], 
 
 
 def signal_name(number: int) -> str:
-    """`SIGKILL`, or its number where it has no name."""
+    """`SIGKILL`, or the number of a signal without a name."""
     try:
         return signal.Signals(number).name
     except ValueError:

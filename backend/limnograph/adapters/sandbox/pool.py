@@ -1,4 +1,4 @@
-"""A few warm children of one process, shared by its callers. No table pays for what another did to a child."""
+"""A few warm child processes shared by all callers. A child that one table damaged is never used for another."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from limnograph.domain.errors import LimnographError, MetadataError
 
 CHILDREN = 4
 GROW_S = 0.5
-"""A question waits so long for a child that is busy before another one is started: a start costs more than that."""
+"""How long a request waits for a busy child before another is started, which takes longer than that."""
 WARM_BYTES = 320 << 20
-"""A child that holds more than this after an answer is not kept: the next table shall have its 512 MB."""
+"""A child above this size after a response is not kept: the next table must have its 512 MB."""
 _OWN = {"parser_crashed", "memory_exceeded"}
-"""Ends of a child that an earlier table may have prepared."""
+"""Failures of a child that an earlier table may have caused."""
 
 
 class Pool:
-    """At most `size` children at a time, for any number of threads. `command`: of the child; empty: our own.
+    """At most `size` children at a time, for any number of threads. `command`: of the child; empty: the default.
 
-    One child starts at a time, and another one only when those that are there stay busy: many that start at once would
-    each load, and at the very first start each compile, the same.
+    Children start one at a time, and only if the existing ones stay busy: starting many at once would make each load,
+    and at the very first start compile, the same.
     """
 
     def __init__(self, command: Sequence[str] = (), size: int = CHILDREN) -> None:
@@ -42,8 +42,8 @@ class Pool:
     def ask(
         self, access: StorageAccess, question: Question, seconds: float, starting: Callable[[str], None] = nobody
     ) -> list[msgspec.Raw]:
-        """As `Child.ask`. Time spent waiting for a free child, or for one to start, is not the table's. `starting` is
-        called with the phases of a slow start.
+        """The same as `ParserChild.ask`. Time spent waiting for a free child, or for one to start, does not count
+        towards the limit. `starting` is called with the phases of a slow start.
         """
         with self._free:
             child = self._taken() or self._new(access, starting)
@@ -61,12 +61,12 @@ class Pool:
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time of its children so far, but for those that are busy."""
+        """Total processor time of its children, except busy ones."""
         with self._changed:
             return self._cpu + sum(child.cpu_seconds for child in self.idle)
 
     def _taken(self) -> ParserChild | None:
-        """An idle child; None: start one, because no other thread does."""
+        """An idle child; None: the caller starts one, because no other thread does."""
         with self._changed:
             asked = time.monotonic()
             while not self.idle and (
@@ -80,7 +80,7 @@ class Pool:
             return None
 
     def _new(self, access: StorageAccess, starting: Callable[[str], None]) -> ParserChild:
-        """A child that was announced in `_starts`."""
+        """Start a child that is already counted in `_starts`."""
         try:
             child = ParserChild(self._command, access.cache_dir, starting)
         except BaseException:
@@ -103,7 +103,7 @@ class Pool:
         except LimnographError:
             raise
         except BaseException:
-            child.spent = True  # somebody interrupted us: its answer is still to come
+            child.spent = True  # interrupted: its response is still to come
             raise
         finally:
             kept = not child.spent and child.resident_bytes() <= WARM_BYTES
@@ -118,7 +118,7 @@ class Pool:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """End the idle children."""
+        """Close the idle children."""
         while self.idle:
             self.idle.pop().close()
 
@@ -129,5 +129,5 @@ def _pool(_pid: int, command: tuple[str, ...]) -> Pool:
 
 
 def shared_pool(command: Sequence[str] = ()) -> Pool:
-    """The pool of this process; a forked process has its own."""
+    """The pool of this process; a forked process gets a separate one."""
     return _pool(os.getpid(), tuple(command))

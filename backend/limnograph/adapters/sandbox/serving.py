@@ -36,23 +36,23 @@ _log = logging.getLogger("limnograph.parser")
 
 
 class Answers(Protocol):
-    """Answers with one access to storage."""
+    """Responds to requests with one access to storage."""
 
     def answer(self, question: Question) -> Iterable[object]:
-        """Parts of the answer, each of which JSON can say."""
+        """Parts of the response, each of which is JSON-serialisable."""
         ...
 
 
 def serve(answers: Callable[[StorageAccess, ProgressBoard], Answers], prepare: Callable[[], object]) -> None:
-    """Answer until standard input ends. The last argument is the descriptor of the board. `prepare` loads what the
-    first answer needs, because that time is no table's.
+    """Serve requests until standard input ends. The last argument is the descriptor of the board. `prepare` loads what
+    the first response needs, so that this time counts towards no table's limit.
     """
     out = confine()
     board = ProgressBoard(int(sys.argv[-1]))
     board.starting("loading")
     turns.listen(board.starting)
     prepare()
-    gc.freeze()  # libraries stay: looking through their objects again took a tenth of a second now and then
+    gc.freeze()  # libraries stay loaded: collecting their objects again took a tenth of a second each time
     out.write(framed(encode(Ready())))
     current: Answers | None = None
     while (body := read_frame(sys.stdin.buffer)) is not None:
@@ -97,7 +97,7 @@ def _send(out: BinaryIO, body: bytes) -> None:
 
 
 class ToldStorage:
-    """Storage that says on the board what it is reading. Raises MetadataError where a location is none."""
+    """Storage that reports on the board what it reads. Raises MetadataError for an invalid location."""
 
     def __init__(self, storage: Storage, board: ProgressBoard) -> None:
         self._storage, self._board = storage, board

@@ -1,4 +1,4 @@
-"""Starts children: from one thread that lives as long as its process, with an environment that holds no secret."""
+"""Starts child processes from one thread that lives as long as this process, with an environment without secrets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 COMMAND = (sys.executable, "-P", "-m", "limnograph.jobs.parser")
 _LIMITED = {
-    # The address space is limited: no allocators that reserve much of it, no pools of threads with their stacks.
+    # The address space is limited: no allocators that reserve large parts of it, no thread pools with their stacks.
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "MALLOC_ARENA_MAX": "2",
     "OPENBLAS_NUM_THREADS": "1",
@@ -31,18 +31,18 @@ _STORES = ("AWS_", "GOOGLE_", "AZURE_", "HADOOP_", "HTTP_PROXY", "HTTPS_PROXY", 
 
 
 _KERNEL = Path(__file__).parent.parent / "avro"
-"""Where the compiled part of reading lies: numba keeps its code beside it."""
+"""Folder of the compiled kernel: numba caches its code next to the source."""
 
 
 def start(command: Sequence[str], page: int, cache_dir: str = "") -> subprocess.Popen[bytes]:
-    """A child with three pipes that inherits the descriptor of its board, as its last argument. Compiled code is kept
-    in `cache_dir` where the package's own folder cannot be written.
+    """A child with three pipes that inherits the descriptor of its board, as its last argument. Compiled code is cached
+    in `cache_dir` if the package's folder is not writable.
     """
 
     def popen() -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         arguments = [*(command or COMMAND), str(page)]
-        # The command comes from settings or from here, never from what is observed.
+        # The command comes from settings or from this package, never from observed data.
         return subprocess.Popen(
             arguments,
             stdin=pipe,
@@ -58,18 +58,18 @@ def start(command: Sequence[str], page: int, cache_dir: str = "") -> subprocess.
 
 @lru_cache(maxsize=1)
 def _spawner(_pid: int) -> ThreadPoolExecutor:
-    """The kernel ends a child when the *thread* that made it ends, so no thread of a passing pool may make it."""
+    """The kernel ends a child when the *thread* that started it ends, so no thread of a temporary pool may start it."""
     return ThreadPoolExecutor(1, "limnograph-spawner")
 
 
 def store_environment() -> dict[str, str]:
-    """Variables in which stores' clients look for credentials and proxies. They go over the pipe."""
+    """Variables in which clients of stores look for credentials and proxies. They are sent over the pipe."""
     return {name: value for name, value in os.environ.items() if name.upper().startswith(_STORES)}
 
 
 def compiled_code(cache_dir: str, beside: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """The variable that names a place for compiled code: the user's own, none where numba can write `beside` its
-    source, else one in the cache folder. Without any, every child would compile for seconds.
+    """The variable with the folder for compiled code: the user's value; none if numba can write `beside` its source;
+    else a folder in the cache folder. Without it, every child would compile for seconds.
     """
     kept = beside / "__pycache__"
     if "NUMBA_CACHE_DIR" in environment or not cache_dir or os.access(kept if kept.exists() else beside, os.W_OK):
@@ -78,7 +78,7 @@ def compiled_code(cache_dir: str, beside: Path, environment: Mapping[str, str]) 
 
 
 def writable(place: dict[str, str]) -> dict[str, str]:
-    """The same place, or one of this process alone where that cannot be written: its children share it."""
+    """The same folder, or a temporary one of this process if it is not writable; all children share it."""
     for folder in place.values():
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def writable(place: dict[str, str]) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _own_folder(_pid: int) -> str:
-    """Only its owner may write it: it contains code."""
+    """Writable by its owner only: it contains code."""
     folder = tempfile.mkdtemp(prefix="limnograph-compiled-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -99,5 +99,5 @@ def _own_folder(_pid: int) -> str:
 
 def _environment() -> dict[str, str]:
     passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
-    # The child imports what this process can: workers of a cluster have the package on a path of their own.
+    # The child gets this process's import path: cluster workers have the package on a separate path.
     return {**passed, **_LIMITED, "PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}

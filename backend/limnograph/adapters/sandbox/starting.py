@@ -1,4 +1,4 @@
-"""Reports the phases of a slow start of a child: `parser: compiling, 12 CPU s`."""
+"""Reports the phases of a slow start of a child process: `parser: compiling, 12 CPU s`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable
 
 QUIET_S = 1.0
-"""A warm start takes less and is not worth a word."""
+"""A warm start is faster and is not reported."""
 EVERY_S, LOG_EVERY_S = 5.0, 20.0
 _log = logging.getLogger("limnograph.sandbox")
 
 
 def nobody(_said: str) -> None:
-    """Listens to no start."""
+    """Ignores all reports."""
 
 
 class StartProgress:
-    """One start. `tell` is called with a sentence at every new phase and every five seconds, the log less often."""
+    """One start. `tell` is called with a sentence at every new phase and every five seconds; logs are less frequent."""
 
     def __init__(self, tell: Callable[[str], None] = nobody) -> None:
         self._tell = tell
@@ -25,7 +25,7 @@ class StartProgress:
         self._phase, self._told = "", False
 
     def look(self, phase: str, cpu_s: float) -> None:
-        """It is in this phase and used so many seconds of a processor."""
+        """Report the phase and the processor seconds used so far."""
         now = time.monotonic()
         if now < self._next and not (self._told and phase != self._phase):
             return
@@ -33,7 +33,7 @@ class StartProgress:
         self._next, self._phase = now + EVERY_S, phase
 
     def ready(self, cpu_s: float) -> None:
-        """It is ready."""
+        """Report that the child is ready."""
         if self._told:
             self._say(f"parser: ready, {cpu_s:.1f} CPU s", log=True)
 

@@ -1,4 +1,4 @@
-"""Port Tables over a pool of children: what a child cannot survive becomes a fact of that table alone."""
+"""Port Tables over a pool of child processes: a crash or timeout of a child becomes a fact of that table alone."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from limnograph.ports.tables import READER_ENDED
 
 _log = logging.getLogger("limnograph.sandbox")
 NEWEST_SECONDS = 10.0
-"""For the pointer of a table without a catalog: all tables wait for the listing."""
+"""For the pointer of a table without a catalog: all tables wait for this listing."""
 SCAN_SECONDS, SCAN_PARTS = 3.0, 400
-"""Of one part of a scan, and how many parts it may have."""
+"""Duration of one part of a scan, and maximum number of parts."""
 SECOND_LOOK_SECONDS = 4.0
-"""For the contents of the metadata alone, after the deep read failed."""
+"""For reading the metadata alone, after the full read failed."""
 
 
 class SandboxTables:
-    """One access to storage. Costs nothing to create: children start with the first request and are shared in a
-    process. `starting` is called with the phases of a slow start.
+    """One access to storage. Cheap to create: children start with the first request and are shared in the process.
+    `starting` is called with the phases of a slow start.
     """
 
     def __init__(
@@ -76,11 +76,11 @@ class SandboxTables:
         return decode_work(body)
 
     def group(self, due: DueTable, work: ManifestWork) -> list[CacheRow]:
-        """Values of some of those manifests for the cache. Raises MetadataError, SourceError."""
+        """Cache values of some of those manifests. Raises MetadataError, SourceError."""
         return [row for body in self._ask(Group(due, work)) for row in decode_cache_rows(body)]
 
     def newest(self, table_format: str, location: str) -> str:
-        """The newest metadata pointer of a table folder without a catalog.
+        """The latest metadata pointer of a table folder without a catalog.
 
         Raises InvalidInput, MetadataError, SourceError.
         """
@@ -101,7 +101,7 @@ class SandboxTables:
         return found
 
     def _second_look(self, due: DueTable, error: MetadataError) -> list[bytes]:
-        """Rows without what the reader did not survive. Raises `error` when it does not survive the metadata either."""
+        """Rows from the metadata alone. Raises `error` if the child does not survive that either."""
         try:
             return self._ask(UnreadFacts(due, error.code), min(self._access.deadline_seconds, SECOND_LOOK_SECONDS))
         except MetadataError as again:

@@ -1,4 +1,4 @@
-"""Spark's form of a catalog that is described by PyIceberg's property names. Text in, text out."""
+"""Converts a catalog described by PyIceberg's properties to Spark's configuration. A pure function of text."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _OWN = {
     "glue": ("warehouse", "glue.", "lock"),
     "hadoop": ("warehouse",),
 }
-"""Properties of each kind of catalog that have the same name and meaning in Iceberg-Java; a dot or dash at the end is
-a prefix."""
+"""Properties by kind of catalog that have the same name and meaning in Iceberg-Java; a trailing dot or dash marks a
+prefix."""
 _SIGNING = {
     "client.access-key-id": "rest.access-key-id",
     "client.secret-access-key": "rest.secret-access-key",
@@ -39,8 +39,8 @@ _LIBPQ = {
     "krbsrvname": "kerberosServerName",
     **dict.fromkeys(("sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslnegotiation", "options"), ""),
 }
-"""libpq's options that the JDBC driver has too, and its name where that differs. It refuses no option, so one that is
-not here is left out."""
+"""libpq options that the JDBC driver supports too, and its name for them if different. The driver rejects no option, so
+unlisted ones are left out."""
 
 
 def spark_catalog(name: str, properties: Mapping[str, str]) -> dict[str, str]:
@@ -67,15 +67,15 @@ def _is_own(kind: str, key: str) -> bool:
 
 
 def _with_store(kind: str, own: dict[str, str], properties: Mapping[str, str]) -> dict[str, str]:
-    """The catalog's own properties together with those of its store."""
+    """The catalog's properties combined with those of its store."""
     found = spark_store(properties)
     if kind == "rest" and properties.get("rest.sigv4-enabled", "").lower() == "true":
         found |= {theirs: properties[key] for key, theirs in _SIGNING.items() if key in properties}
     if kind == "glue" and "glue.region" in properties:
         found.setdefault("client.region", properties["glue.region"])
     if kind in {"sql", "hive", "hadoop"} and needs_resolving(properties, (properties.get("warehouse", ""),)):
-        found.setdefault("io-impl", RESOLVING)  # REST has it by default, Glue has S3's
-    # A cached table would hide the commits of others.
+        found.setdefault("io-impl", RESOLVING)  # the default of REST; Glue's default is S3's
+    # A cached table would hide commits of other writers.
     return {**found, **own, "cache-enabled": "false"}
 
 

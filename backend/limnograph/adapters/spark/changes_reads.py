@@ -1,7 +1,7 @@
-"""Reads of `changes` through PyIceberg, and what happened between two heads of a meta table. No Spark job.
+"""Reads `changes` through PyIceberg, and compares two heads of a meta table. Runs no Spark job.
 
-Names and health of all tables are kept between reads; later ones take only the files that came since. `changes` only
-ever grows; a compaction keeps the sequence number that it started from, so it at most gives a row again.
+Names and health of all tables are cached between reads; later reads take only the newer files. `changes` only grows;
+a compaction keeps the sequence number that it started from, so at most a row is returned twice.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from pyiceberg.table.snapshots import Operation, Snapshot
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.ports.meta_store import NAME_COLUMNS, NAME_KINDS, STATE_COLUMNS
 
-_X: Any = expressions  # its constructors are typed for bound terms; ours are names
+_X: Any = expressions  # its constructors are typed for bound terms; these are names
 MANY_SERIES = 500
-"""A list of this many values prunes no file any more; the rows are filtered afterwards."""
+"""A list of this many values no longer prunes files; the rows are filtered afterwards."""
 
 
 class ChangesReads:
-    """Reads of one table; `load` gives it as it is now."""
+    """Reads one table; `load` returns its current state."""
 
     def __init__(self, load: Callable[[], Table]) -> None:
         self._load = load
@@ -65,7 +65,7 @@ class ChangesReads:
 
 
 def only_added(table: Table, old: int | None, new: int | None) -> bool:
-    """Whether from one head to the other main only got appends and compactions. False where history has expired."""
+    """Whether all commits between two heads of main were appends and compactions. False if history has expired."""
     while new is not None and new != old:
         snapshot = table.snapshot_by_id(new)
         if snapshot is None or not _adds_only(snapshot):
@@ -84,7 +84,7 @@ def _adds_only(snapshot: Snapshot) -> bool:
 
 
 def _newer_files(table: Table, head: int, since: int) -> list[FileScanTask]:
-    """Live files of a snapshot whose rows came after a sequence number."""
+    """Live files of a snapshot whose rows were added after a sequence number."""
     snapshot = table.snapshot_by_id(head)
     found: list[FileScanTask] = []
     for manifest in snapshot.manifests(table.io) if snapshot else ():

@@ -1,6 +1,6 @@
-"""Where a stream keeps its checkpoint: an empty folder for every query, because it decides nothing here.
+"""Location of a stream's checkpoint: an empty folder for every query, because no decision depends on its contents.
 
-A checkpoint that was deleted, restored, taken from elsewhere or damaged is therefore never read.
+A checkpoint that was deleted, restored, copied or damaged is therefore never read.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _COUNT = itertools.count(1)
 
 
 def fresh_checkpoint(folder: Path, say: Callable[[str], None]) -> Path:
-    """An empty folder of this process below `folder`; what dead processes left there goes. Where `folder` cannot be
-    written (read-only, full) it lies among the machine's temporary files. Raises OSError when that is full too.
+    """An empty folder of this process below `folder`; folders of dead processes are deleted. If `folder` is not
+    writable (read-only, full), a temporary folder is used. Raises OSError if that fails too.
     """
     try:
         private_files.make_folder(folder)
@@ -40,7 +40,7 @@ def fresh_checkpoint(folder: Path, say: Callable[[str], None]) -> Path:
 
 
 def _in_use(name: str) -> bool:
-    """Whether another living process on this machine has it."""
+    """Whether another live process on this machine uses the folder."""
     found = _NAMED.fullmatch(name)
     if found is None:
         return False
@@ -51,7 +51,7 @@ def _in_use(name: str) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        return True  # it lives, and is somebody else's
+        return True  # alive, and owned by another user
     return int(found["pid"]) != os.getpid()
 
 

@@ -1,4 +1,4 @@
-"""Port Extraction on Spark: the DataSource reads the due tables in tasks, the rows come back as one Arrow table."""
+"""Port Extraction on Spark: a DataSource reads the due tables in tasks; the rows return as one Arrow table."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from limnograph.ports.extraction import ExtractedRows
 _log = logging.getLogger("limnograph.extraction")
 TASKS_PER_CORE = 2
 ROUND_BYTES = 64 * 2**20
-"""What all tasks of a round may bring together, about: a driver of 1 GB holds it several times."""
+"""Approximate maximum of a round's results: a driver of 1 GB holds them several times."""
 
 
 class SparkExtraction:
-    """Distributes `extract` over the session's executors. `access`: called each time, because credentials are renewed.
-    `most_manifests`: see MOST_MANIFESTS.
+    """Distributes `extract` over the session's executors. `access` is called each time, because credentials are
+    renewed. `most_manifests`: see MOST_MANIFESTS.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class SparkExtraction:
     def run(self, due: Sequence[DueTable]) -> ExtractedRows:
         tasks = self._session.sparkContext.defaultParallelism * TASKS_PER_CORE
         access = self._access()
-        # Without a cache nothing that others read would be kept for the table's own reader.
+        # Without a cache, the results of other readers could not be stored for the table's own reader.
         told = msgspec.structs.replace(access, most_manifests=self._most if access.cache_dir else 0)
         options = {"access": msgspec.json.encode(told).decode(), "due": msgspec.json.encode(list(due)).decode()}
         options |= {"tasks": str(tasks), "task_bytes": str(ROUND_BYTES // tasks)}
@@ -53,7 +53,7 @@ class SparkExtraction:
             raise SourceUnavailable("spark", _first_line(error)) from error
 
     def _with_shared(self, shared: SharedTables, due: Sequence[DueTable], found: ExtractedRows) -> ExtractedRows:
-        """Tables that were too large for one reader, by the work of many."""
+        """Add tables that were too large for one reader, read by many."""
         rows, missed = [found.rows], dict(found.missed)
         for place in [place for place, reason in missed.items() if reason == MANY_MANIFESTS]:
             try:
@@ -71,7 +71,7 @@ class SparkExtraction:
 
 
 def extracted(found: pa.Table) -> ExtractedRows:
-    """Results of the tasks, separated."""
+    """Results of the tasks, split by kind."""
     wanting = pc.is_valid(found.column(PLACE))
     told = found.filter(wanting)
     reasons = dict(zip(told.column(PLACE).to_pylist(), told.column(MISSED).to_pylist(), strict=True))

@@ -1,4 +1,4 @@
-"""What a failed read of the meta tables is called, and the line of an engine's long story that a person reads."""
+"""Errors of failed reads of the meta tables, and the relevant line of an engine's stack trace."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from limnograph.domain.errors import LimnographError, SourceUnavailable
 _T = TypeVar("_T")
 _CAUSED = "Caused by: "
 _PACKAGE = re.compile(r"^(?:[a-z_][\w$]*\.)+([A-Z][\w$.]*)(?=:|$)")
-"""Of a Java class at the beginning of a message."""
+"""Package of a Java class at the beginning of a message."""
 _FULL = ("No space left on device", "disk is full", "Disk quota exceeded")
 
 
 def guarded(read: Callable[[], _T]) -> _T:
-    """Reads of the meta tables that fail mean "not now": who knows nothing must write nothing."""
+    """Convert failed reads of the meta tables to "not now": without the stored rows, nothing may be written."""
     try:
         return read()
     except LimnographError:
@@ -26,12 +26,12 @@ def guarded(read: Callable[[], _T]) -> _T:
 
 
 def is_full(reason: str) -> bool:
-    """Whether something failed for want of space."""
+    """Whether a failure was caused by a lack of space."""
     return any(sign in reason for sign in _FULL)
 
 
 def placed(reason: str, place: Callable[[], str]) -> str:
-    """The line that a person reads; where a disk is full with the place, which engines leave out."""
+    """The line for an operator; if a disk is full, with its location, which engines leave out."""
     if not is_full(reason):
         return first_line(reason)
     try:
@@ -42,8 +42,8 @@ def placed(reason: str, place: Callable[[], str]) -> str:
 
 
 def first_line(text: str) -> str:
-    """What a person reads of an engine's long story, at most 300 letters: the innermost cause of a Java trace, or the
-    last line of a Python trace inside it, else the first line.
+    """The relevant line of a stack trace, at most 300 characters: the innermost cause of a Java trace, or the last line
+    of a Python trace inside it, else the first line.
     """
     lines = text.strip().splitlines() or ["no reason given"]
     python = _last_of_python(lines)

@@ -1,5 +1,5 @@
-"""Port MetaUpkeep: reads through PyIceberg, rows through Spark SQL, files through Iceberg's procedures, and what is a
-commit and nothing else through Iceberg's own classes in the driver: a job for that costs ten times the work.
+"""Port MetaUpkeep: reads through PyIceberg, changes rows through Spark SQL and files through Iceberg's procedures. Pure
+metadata commits use Iceberg's own classes in the driver: a Spark job would cost ten times as much.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ SMALL_WORK = {
     "spark.sql.optimizer.runtime.rowLevelOperationGroupFilter.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
 }
-"""For merges of at most SMALL_ROWS rows into a table of at most SMALL_BYTES: to compile code for their many columns,
-and to run jobs that find out how few they are, costs more than the rows.
+"""For merges of at most SMALL_ROWS rows into a table of at most SMALL_BYTES: generating code for their many columns,
+and running jobs to find out how few they are, costs more than processing the rows.
 """
 
 
 class SparkUpkeep:
-    """Housekeeping of the meta tables in `<catalog>.<namespace>`; `open_catalog` gives a PyIceberg catalog."""
+    """Housekeeping of the meta tables in `<catalog>.<namespace>`; `open_catalog` returns a PyIceberg catalog."""
 
     def __init__(self, session: SparkSession, open_catalog: Callable[[], Catalog], namespace: str) -> None:
         self._session = session
@@ -95,7 +95,7 @@ class SparkUpkeep:
         self._run(table, self._names.call("rewrite_manifests", table, "use_caching => false"))
 
     def expire(self, table: MetaTable, older_than: int, keep: int) -> None:
-        # Its files are deleted by the driver: what an hour of a meta table leaves behind is no work for a cluster.
+        # The driver deletes the files: those of an hour of a meta table do not need a cluster.
         self._commit(
             table,
             lambda found: found.expireSnapshots().expireOlderThan(older_than // 1000).retainLast(keep).commit(),
@@ -109,11 +109,11 @@ class SparkUpkeep:
         return procedures.SparkNames(self._reads.catalog.name, self._namespace)
 
     def _run(self, table: MetaTable, statement: str, session: SparkSession | None = None) -> int:
-        """Rows that the statement answers."""
+        """Number of rows that the statement returns."""
         return _told(table, lambda: len((session or self._session).sql(statement).collect()))
 
     def _commit(self, table: MetaTable, act: Callable[[Any], None]) -> None:
-        """A commit by Iceberg's own class of a table."""
+        """Commit through Iceberg's Java class of the table."""
 
         def run() -> None:
             gateway: Any = self._session
@@ -144,13 +144,13 @@ def _told(table: MetaTable, act: Callable[[], _T]) -> _T:
 
 
 def _arrow(table: MetaTable, rows: pl.DataFrame) -> pa.Table:
-    """In the table's own types: instants as timestamps."""
+    """Rows in the table's types: instants as timestamps."""
     schema = arrow_schema(table)
     return rows.to_arrow().cast(pa.schema([schema.field(name) for name in rows.columns]))
 
 
 def _span(rows: pl.DataFrame, column: str) -> tuple[int, int] | None:
-    """Least and greatest instant; None when one is not known."""
+    """Earliest and latest instant; None if one is unknown."""
     if rows.is_empty() or rows[column].null_count():
         return None
     return int(rows[column].min()), int(rows[column].max())  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
-"""Resolves Maven coordinates by the Ivy inside Spark, in a process of its own: a JVM takes jars only when it starts.
+"""Resolves Maven coordinates with Spark's Ivy, in a separate process: a JVM loads jars only at its start.
 
-Ivy looks where Spark's users expect it: `spark.jars.ivySettings` and `spark.jars.repositories`, of the settings'
-`[spark.conf]` or of spark-defaults.conf. LIMNOGRAPH_IVY_SETTINGS names a file of Ivy settings for mirrors.
+Ivy uses the configuration that Spark's users expect: `spark.jars.ivySettings` and `spark.jars.repositories`, from
+`[spark.conf]` in the settings or from spark-defaults.conf. LIMNOGRAPH_IVY_SETTINGS names an Ivy settings file for
+mirrors.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from limnograph.domain.errors import EnvironmentFault
 IVY_SETTINGS_ENV = "LIMNOGRAPH_IVY_SETTINGS"
 _GIVEN = ("spark.jars.ivySettings", "spark.jars.repositories", "spark.driver.extraJavaOptions")
 _UNWANTED = ("org.checkerframework:checker-qual", "com.github.luben:zstd-jni")
-"""Annotations that a driver names as a dependency; what Spark has anyway."""
+"""Annotations that a driver declares as a dependency; jars that Spark already includes."""
 _TELLING = ("unresolved dependency", "not found", "SERVER ERROR", "download failed", "Exception", "Error")
 _LOOK_S = 2.0
 
@@ -27,8 +28,8 @@ _LOOK_S = 2.0
 def resolver(
     coordinates: tuple[str, ...], conf: Mapping[str, str], say: Callable[[str], None], megabytes: int
 ) -> Callable[[Path], dict[str, Path]]:
-    """A function that downloads into a folder and names the files there. Raises EnvironmentFault: pyspark or a JDK is
-    missing, a settings file of Ivy is not there, or something could not be downloaded.
+    """A function that downloads into a folder and returns the files there. Raises EnvironmentFault if pyspark, a JDK or
+    an Ivy settings file is missing, or a download fails.
     """
     submit, home, settings = _spark_submit(), java_home(), _ivy_settings()
     given = {key: conf[key] for key in _GIVEN if key in conf}
@@ -43,7 +44,7 @@ def resolver(
             **given,
         }
         command = [submit, *(part for key, value in entries.items() for part in ("--conf", f"{key}={value}"))]
-        # Its gateway for Python ends at once, for nobody is there: all that is wanted of it happened before.
+        # Its Python gateway exits immediately, because no client is connected: the download happens before that.
         env = {**os.environ, "JAVA_HOME": home, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(work / "connection")}
         for other in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "SPARK_HOME"):
             env.pop(other, None)
@@ -90,7 +91,7 @@ def _run(command: list[str], env: Mapping[str, str], work: Path, say: Callable[[
 
 
 def _files(folder: Path) -> list[Path]:
-    """Jars and parts of them; what vanishes meanwhile is not counted."""
+    """Jars and partial downloads; files that vanish meanwhile are not counted."""
     return [file for file in folder.rglob("*.jar*") if file.is_file()]
 
 

@@ -1,7 +1,7 @@
-"""The jars that Spark needs besides its own: their list, checksums, location, and installation.
+"""The additional jars that Spark needs: their list, checksums, location, and installation.
 
-One implementation for `limnograph setup`, the first start of the pipeline and the Makefile. A file has its final name
-only after its checksum was right, so an interrupted download is never used, and concurrent setups do not interfere.
+Shared by `limnograph setup`, the first start of the pipeline and the Makefile. A file gets its final name only after
+its checksum is verified, so an interrupted download is never used, and concurrent setups do not interfere.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Say = Callable[[str], None]
 
 
 class Jars(NamedTuple):
-    """Coordinates of jars, what they weigh together, and the file with their checksums."""
+    """Coordinates of jars, their total size, and the file with their checksums."""
 
     coordinates: tuple[str, ...]
     megabytes: int
@@ -51,11 +51,11 @@ USUAL = Jars(
     _HERE / "jars.lock",
 )
 S3 = Jars(("org.apache.iceberg:iceberg-aws-bundle:1.11.0",), 61, _HERE / "jars-s3.lock")
-"""What meta tables on S3 need beside the usual ones."""
+"""Additional jars for meta tables on S3."""
 
 
 def checkout() -> Path | None:
-    """Root of the source tree that this runs from; None in an installed package."""
+    """Root of the source tree that this code runs from; None in an installed package."""
     root = _HERE.parents[3]
     return root if (root / "Makefile").is_file() and (root / "backend" / "limnograph").is_dir() else None
 
@@ -68,7 +68,7 @@ def remedy(folder: str = "") -> str:
 
 
 def cache_folder(env: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
-    """The user's own folder of jars: below XDG_CACHE_HOME, else where the system keeps caches."""
+    """The user's folder of jars: below XDG_CACHE_HOME, else in the system's cache folder."""
     home = Path(env.get("HOME") or Path.home())
     usual = home / "Library" / "Caches" if platform == "darwin" else home / ".cache"
     given = env.get("XDG_CACHE_HOME", "")
@@ -76,7 +76,7 @@ def cache_folder(env: Mapping[str, str] = os.environ, platform: str = sys.platfo
 
 
 def own_folder() -> Path:
-    """Where `limnograph setup` puts them: LIMNOGRAPH_JARS, `.tools/jars` of a checkout, else the user's cache."""
+    """Target of `limnograph setup`: LIMNOGRAPH_JARS, `.tools/jars` of a checkout, else the user's cache."""
     if named := os.environ.get(JARS_ENV):
         return Path(named)
     root = checkout()
@@ -84,8 +84,8 @@ def own_folder() -> Path:
 
 
 def find_jars(given: str = "") -> list[Path]:
-    """Jars of the folder that settings or LIMNOGRAPH_JARS name, else of `.tools/jars` above here or the source, else of
-    the user's cache, where their checksums are compared. Raises EnvironmentFault.
+    """Jars of the folder that the settings or LIMNOGRAPH_JARS name, else of `.tools/jars` above the working directory
+    or the source, else of the user's cache, where checksums are verified. Raises EnvironmentFault.
     """
     named = given or os.environ.get(JARS_ENV, "")
     above = (*Path.cwd().parents, *Path(__file__).resolve().parents)
@@ -101,8 +101,8 @@ def find_jars(given: str = "") -> list[Path]:
 
 
 def ensure_jars(given: str, conf: Mapping[str, str], say: Say) -> None:
-    """Download what `find_jars` would not find, unless a folder is configured: that one is managed by the user. Raises
-    EnvironmentFault.
+    """Download the jars that `find_jars` would not find, unless a folder is configured: the user manages that one.
+    Raises EnvironmentFault.
     """
     with suppress(EnvironmentFault):
         find_jars(given)
@@ -114,13 +114,13 @@ def ensure_jars(given: str, conf: Mapping[str, str], say: Say) -> None:
 
 
 def missing(folder: Path, jars: Jars) -> list[str]:
-    """Names of jars that are not there or have another checksum."""
+    """Names of jars that are missing or have another checksum."""
     return [name for name, digest in jars.checksums.items() if sha256(folder / name) != digest]
 
 
 def install(jars: Jars, folder: Path, resolve: Callable[[Path], dict[str, Path]], say: Say) -> None:
-    """Have a folder hold the jars with their checksums. `resolve` finds them, by name; it may put them into the folder
-    that it is given. Raises EnvironmentFault; what was right before is there afterwards.
+    """Install the jars with verified checksums in a folder. `resolve` returns them by name; it may put them into the
+    folder that it receives. Raises EnvironmentFault; valid files that existed before are kept.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -143,7 +143,7 @@ def in_folder(folder: Path, jars: Jars) -> Callable[[Path], dict[str, Path]]:
 
 
 def sha256(file: Path) -> str:
-    """Hex digits; empty when there is no such file."""
+    """Hex digits; empty if the file does not exist."""
     try:
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -153,7 +153,7 @@ def sha256(file: Path) -> str:
 
 def _fill(folder: Path, wanted: list[str], jars: Jars, resolve: Callable[[Path], dict[str, Path]]) -> None:
     for left in folder.glob(f"{_STALE}*"):
-        shutil.rmtree(left, ignore_errors=True)  # of a setup that was killed: nobody else is at work here
+        shutil.rmtree(left, ignore_errors=True)  # of a killed setup: the lock excludes any other
     with tempfile.TemporaryDirectory(prefix=_STALE, dir=folder) as work:
         found = resolve(Path(work))
         for name in wanted:
@@ -171,7 +171,7 @@ def _fill(folder: Path, wanted: list[str], jars: Jars, resolve: Callable[[Path],
 
 @contextmanager
 def _alone(folder: Path, say: Say) -> Iterator[None]:
-    """One setup at a time; the lock ends with its process."""
+    """Allow one setup at a time; the lock ends with its process."""
     descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         waits = False
@@ -185,7 +185,7 @@ def _alone(folder: Path, say: Say) -> Iterator[None]:
                 waits = True
                 time.sleep(0.2)
             except OSError:
-                break  # a file system without locks: files are still replaced as a whole
+                break  # a file system without locks: files are still replaced atomically
         yield
     finally:
         os.close(descriptor)

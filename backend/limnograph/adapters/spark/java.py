@@ -1,4 +1,4 @@
-"""Finds a JDK 17 automatically: JAVA_HOME, `java` on PATH, then where Debian, Fedora and macOS put it."""
+"""Finds a JDK 17: JAVA_HOME, `java` on PATH, then the default folders of Debian, Fedora and macOS."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FOLDERS = (
 
 
 def java_home(env: Mapping[str, str] = os.environ, folders: Sequence[str] = FOLDERS) -> str:
-    """Folder of a JDK 17. Raises EnvironmentFault, one sentence with the command that installs one."""
+    """Folder of a JDK 17. Raises EnvironmentFault: one sentence with the command that installs it."""
     found: dict[str, int | None] = {}
     for home in _homes(env, folders):
         if home not in found:
@@ -54,7 +54,7 @@ def _homes(env: Mapping[str, str], folders: Sequence[str]) -> Iterator[str]:
 
 
 def _version(home: str) -> int | None:
-    """Major version: from the `release` file without a start; else from the program."""
+    """Major version, from the `release` file without starting Java; else from the program."""
     java = Path(home) / "bin" / "java"
     if not java.exists():
         return None

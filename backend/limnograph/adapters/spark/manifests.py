@@ -1,7 +1,7 @@
-"""Many new manifests of one table, shared by the cluster: a task reads a group, the driver's cache takes it all.
+"""Reads many new manifests of one table on the cluster: each task reads a group, the driver's cache collects them all.
 
-The table's rows are then built on the driver, from its cache alone: executors share no disk, and only sums remain. Only
-tables beyond MOST_MANIFESTS come here; a lost group is read again, or the table stays due.
+The driver then builds the table's rows from its cache alone: executors share no disk, and only sums remain. Used only
+for tables beyond MOST_MANIFESTS; a lost group is read again, or the table stays due.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from limnograph.domain.metadata.manifests import CacheRow, ManifestWork, grouped
 
 _log = logging.getLogger("limnograph.manifests")
 MOST_MANIFESTS = 512
-"""New manifests of one snapshot that one reader reads by itself: seconds, also over a slow store."""
+"""Maximum new manifests of one snapshot for a single reader: takes seconds, even over a slow store."""
 GROUPS_A_JOB = 64
-"""Groups whose values come to the driver together: some ten megabytes of sums."""
+"""Groups whose values the driver receives together: some ten megabytes of sums."""
 CACHE_ROWS = pa.schema([("kind", pa.string()), ("key", pa.binary()), ("value", pa.binary())])
 
 
 def access_of_worker(told: str) -> StorageAccess:
-    """Access in a worker's process, whose logs then mask its secrets."""
+    """Access to storage in a worker process; also masks its secrets in that process's logs."""
     access = msgspec.json.decode(told, type=StorageAccess)
     for properties in (*access.catalogs.values(), *access.stores.values()):
         secrecy.keep(secrecy.secrets_of(properties))
@@ -42,14 +42,14 @@ def access_of_worker(told: str) -> StorageAccess:
 
 
 class GroupShare(InputPartition):
-    """A group of one task, as JSON."""
+    """The group of one task, as JSON."""
 
     def __init__(self, group: str) -> None:
         self.group = group
 
 
 class ManifestsReader(DataSourceReader):
-    """Values of the cache for the groups of option `groups` (JSON) of table `due`, a task for each group."""
+    """Cache values for the groups of option `groups` (JSON) of table `due`, one task per group."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._access, self._due, self._groups = options["access"], options["due"], options["groups"]
@@ -78,7 +78,7 @@ class ManifestsReader(DataSourceReader):
 
 
 class SharedTables:
-    """Rows of tables that have many new manifests. `frame` makes a data frame of the DataSource with some options."""
+    """Rows of tables with many new manifests. `frame` creates a data frame of the DataSource with the given options."""
 
     def __init__(self, access: StorageAccess, frame: Callable[[Mapping[str, str]], DataFrame]) -> None:
         self._access, self._frame = access, frame

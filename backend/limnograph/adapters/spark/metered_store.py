@@ -1,4 +1,4 @@
-"""The meta store with metered appends: attempts by result, rows, and the delay of the latest commit."""
+"""The meta store with metrics of appends: attempts by result, rows, and the delay of the latest commit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from limnograph.ports.meter import Meter
 
 
 class MeteredStore(SparkMetaStore):
-    """Appends as SparkMetaStore does, and reports to the meter."""
+    """A SparkMetaStore that reports its appends to the meter."""
 
     def __init__(
         self, session: SparkSession, open_catalog: Callable[[], Catalog], namespace: str, meter: Meter, clock: Clock

@@ -1,6 +1,6 @@
-"""Text of the statements of housekeeping: Iceberg's Spark procedures, and the merges. Opens nothing.
+"""SQL statements of housekeeping: Iceberg's Spark procedures, and the merges. Executes nothing.
 
-Values go in as numbers or as names from `domain/facts`, never as text of an observed table.
+Values are inserted as numbers or as names from `domain/facts`, never as text from an observed table.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from limnograph.ports.meta_upkeep import PartitionFiles
 
 
 class SparkNames:
-    """How the tables of a namespace are spelled in SQL."""
+    """SQL names of the tables in a namespace."""
 
     def __init__(self, catalog: str, namespace: str) -> None:
         self._catalog, self._namespace = catalog, namespace
@@ -22,7 +22,7 @@ class SparkNames:
         return f"`{self._catalog}`.`{self._namespace}`.`{table.name}`"
 
     def call(self, procedure: str, table: MetaTable, *arguments: str) -> str:
-        """A call of a procedure of the catalog for one table."""
+        """A call of a catalog procedure for one table."""
         told = ", ".join((f"table => '`{self._namespace}`.`{table.name}`'", *arguments))
         return f"call `{self._catalog}`.system.{procedure}({told})"
 
@@ -33,7 +33,7 @@ def instant(micros: int) -> str:
 
 
 def compact(names: SparkNames, table: MetaTable, part: PartitionFiles, *, whole: bool) -> str:
-    """Files of partitions, sorted by the table's order; one group at a time keeps the driver small."""
+    """Compacts files of partitions, sorted by the table's order; one group at a time keeps the driver small."""
     arguments = ["strategy => 'sort'", f"sort_order => '{', '.join(table.sort)}'"]
     if table.partition is not None and part.start is not None and part.end is not None:
         column = table.partition[0]
@@ -46,13 +46,13 @@ def compact(names: SparkNames, table: MetaTable, part: PartitionFiles, *, whole:
 
 
 def orphans(names: SparkNames, table: MetaTable, older_than: int, *, remove: bool) -> str:
-    """Files that no snapshot has, listed by the catalog's own client: Hadoop's file systems may not know the store."""
+    """Files of no snapshot, listed by the catalog's own client: Hadoop's file systems may not support the store."""
     told = (f"older_than => {instant(older_than)}", f"dry_run => {'false' if remove else 'true'}")
     return names.call("remove_orphan_files", table, *told, "prefix_listing => true")
 
 
 def merge_rollups(names: SparkNames, table: MetaTable, view: str, columns: Sequence[str], span: tuple[int, int]) -> str:
-    """Both branches: Iceberg checks at serializable isolation that no one inserted a row of these spans meanwhile."""
+    """Both branches: at serializable isolation, Iceberg checks that no row of these spans was inserted meanwhile."""
     unit = table.key[1]
     newer = " or ".join(f"s.{name} > t.{name}" for name in ("source_sequence", "changes_sequence"))
     not_older = " and ".join(f"s.{name} >= t.{name}" for name in ("source_sequence", "changes_sequence"))
@@ -70,12 +70,12 @@ def merge_rollups(names: SparkNames, table: MetaTable, view: str, columns: Seque
 
 
 def delete_before(names: SparkNames, table: MetaTable, column: str, before: int) -> str:
-    """Rows before an instant; where it begins a partition, only metadata is written."""
+    """Deletes rows before an instant; if it is the start of a partition, only metadata is written."""
     return " ".join(("delete from", names.table(table), f"where {column} < {instant(before)}"))
 
 
 def delete_keys(names: SparkNames, table: MetaTable, view: str, span: tuple[int, int] | None) -> str:
-    """Rows by key; the span lets Iceberg leave files of other days alone."""
+    """Deletes rows by key; the span lets Iceberg skip files of other days."""
     bounds = f" and t.committed_at between {instant(span[0])} and {instant(span[1])}" if span else ""
     return (
         f"merge into {names.table(table)} t using {view} s "
@@ -84,6 +84,6 @@ def delete_keys(names: SparkNames, table: MetaTable, view: str, span: tuple[int,
 
 
 def reopen(names: SparkNames, table: MetaTable, since: int) -> str:
-    """Roll-ups from an instant on, as if made from heads older than any."""
+    """Marks roll-ups since an instant as derived from the oldest possible heads, so that they are computed again."""
     zero = "source_sequence = 0, changes_sequence = 0"
     return " ".join(("update", names.table(table), f"set {zero} where {table.key[1]} >= {instant(since)}"))

@@ -1,4 +1,4 @@
-"""Port MetaTables: looks and creates through PyIceberg, opens roll-ups again through Spark SQL."""
+"""Port MetaTables: checks and creates tables through PyIceberg, reopens roll-ups through Spark SQL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from limnograph.domain.facts.meta_tables import MetaTable
 
 
 class SparkMetaTables:
-    """Tables in `<catalog>.<namespace>`; `open_catalog` gives a PyIceberg catalog of the same name."""
+    """Tables in `<catalog>.<namespace>`; `open_catalog` returns a PyIceberg catalog of the same name."""
 
     def __init__(self, session: SparkSession, open_catalog: Callable[[], Catalog], namespace: str) -> None:
         self._session, self._open, self._namespace = session, open_catalog, namespace

@@ -1,4 +1,4 @@
-"""Starts Spark: the right Java, this Python for the workers, loopback addresses, jars from disk and the catalogs."""
+"""Starts Spark: the right Java, this Python for the workers, loopback addresses, local jars and the catalogs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ SECRETS = (
     "(?i)secret|password|passwd|token|(access|account|api)[.-]?key|credential|authorization|connection-string"
     "|[.]header[.]|sas[._-]|://[^/@ ]*:[^/ ]*@"
 )
-"""Keys, and values, that Spark hides in its event log and pages: its own default knows no `credential`, no header and
-no password inside a URL.
+"""Keys and values that Spark redacts in its event log and UI: its default does not include `credential`, headers or
+passwords inside a URL.
 """
 CATALOGS = "spark.sql.catalog."
 JARS_GIVEN = {"spark.jars", "spark.jars.packages"}
@@ -36,8 +36,8 @@ DRIVER_JVM = (
     "-XX:+UseSerialGC -XX:Tier4InvocationThreshold=100000 -XX:Tier4MinInvocationThreshold=20000"
     " -XX:Tier4CompileThreshold=300000 -XX:Tier4BackEdgeThreshold=800000"
 )
-"""Collects a heap of 1 GB with one thread, and optimises only code that runs twenty times as often as the JVM's default
-threshold: planning runs much code a few times. A first pass took 30 s of CPU with it, 40 s without.
+"""Collects a heap of 1 GB with one thread, and compiles only code that runs twenty times as often as the JVM's default
+threshold: planning runs much code only a few times. A first pass took 30 s of CPU with these options, 40 s without.
 """
 _log = logging.getLogger("limnograph.setup")
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
@@ -52,10 +52,10 @@ def start_session(
     app_name: str = "limnograph",
     log: Path | None = None,
 ) -> SparkSession:
-    """A session with every catalog under its own name. Entries of `conf` win over those of spark-submit, which win
-    over ours and over `master`. Jars that are missing are fetched first. What the driver logs goes to the file `log`,
-    else its errors to stderr; under spark-submit where that says. Raises EnvironmentFault: Java or pyspark is missing,
-    or the jars cannot be fetched.
+    """A session with every catalog under its own name. Entries of `conf` override those of spark-submit, which override
+    Limnograph's defaults and `master`. Missing jars are downloaded first. The driver logs to the file `log`; without
+    it, its errors go to stderr; under spark-submit, that configuration applies. Raises EnvironmentFault: Java or
+    pyspark is missing, or the jars cannot be downloaded.
     """
     try:
         from pyspark import SparkConf, SparkContext
@@ -88,7 +88,7 @@ def start_session(
 
 
 def _logging_to(file: Path, options: str) -> dict[str, str]:
-    """The driver's JVM with its log in a file, unless its options name a configuration of log4j themselves."""
+    """Options that make the driver's JVM log to a file, unless its options already name a log4j configuration."""
     if _LOG4J in options:
         return {}
     ours = Path(__file__).with_name("log4j2.properties")
@@ -96,7 +96,7 @@ def _logging_to(file: Path, options: str) -> dict[str, str]:
 
 
 def parted(conf: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """What may be shown, and the credentials of catalogs, which a running session takes."""
+    """Entries that may be shown, and catalog credentials, which are set on the running session."""
     secret = re.compile(SECRETS)
     hidden = {
         key: value
@@ -107,7 +107,7 @@ def parted(conf: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _submitted() -> dict[str, str] | None:
-    """Configuration that spark-submit, or a notebook's server, passed to the JVM that it started; None without one."""
+    """Configuration that spark-submit, or a notebook server, passed to the JVM that it started; None without one."""
     if GATEWAY_ENV not in os.environ:
         return None
     from pyspark import SparkConf, SparkContext
@@ -117,8 +117,8 @@ def _submitted() -> dict[str, str] | None:
 
 
 def prepare_environment(master: str = "local[*]", python: str = "") -> None:
-    """What the JVM and the workers read from the environment; must be set before the JVM starts. `python`: the
-    program of the workers, a path that means the same on every node; default this one.
+    """Set the environment of the JVM and the workers, before the JVM starts. `python`: interpreter of the workers, a
+    path that is valid on every node; by default this one.
     """
     os.environ["JAVA_HOME"] = java_home()
     os.environ.setdefault("PYSPARK_PYTHON", python or sys.executable)
@@ -127,7 +127,7 @@ def prepare_environment(master: str = "local[*]", python: str = "") -> None:
 
 
 def on_this_machine(master: str) -> bool:
-    """Whether executors reach the driver by loopback; else Spark finds the driver's address itself."""
+    """Whether executors reach the driver over loopback; otherwise Spark determines the driver's address itself."""
     return master.startswith(("local", "spark://127.", "spark://localhost:", "spark://[::1]:"))
 
 
@@ -155,5 +155,5 @@ def _conf(
 
 
 def _reachable(jar: Path, master: str) -> str:
-    """On Kubernetes driver and executors are of one image, which has the jars; elsewhere the driver hands them out."""
+    """On Kubernetes, driver and executors share an image that contains the jars; elsewhere the driver serves them."""
     return f"local://{jar}" if master.startswith("k8s://") else str(jar)

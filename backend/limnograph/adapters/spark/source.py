@@ -1,6 +1,6 @@
-"""Python DataSource `limnograph`: facts of observed tables, one task per share of the due tables, Arrow batches out.
+"""Python DataSource `limnograph`: facts of observed tables as Arrow batches, one task per share of the due tables.
 
-The stream side is in `ticks.py`.
+The streaming side is in `ticks.py`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _log = logging.getLogger("limnograph.source")
 NAME = "limnograph"
 ROWS_PER_BATCH = 200
 PLACE, MISSED = "limnograph_place", "limnograph_missed"
-"""Columns beside those of `snapshots`, of rows that represent a table without rows: its index among the requested ones,
-and the reason; empty: the task had no time or room left for it.
+"""Additional columns of rows that represent a table without rows: its index among the requested tables, and the reason;
+an empty reason means that the task ran out of time or space.
 """
 TASK_SECONDS = 120.0
-"""A task begins no other table after so long: what is done must not wait for the slowest of a round."""
+"""A task starts no further table after this time: finished work must not wait for the slowest task of a round."""
 TASK_BYTES = 16 * 2**20
 SCHEMA = pa.schema([*arrow_schema(SNAPSHOTS), pa.field(PLACE, pa.int64()), pa.field(MISSED, pa.string())])
 
@@ -49,7 +49,7 @@ class PlacedTable(msgspec.Struct, frozen=True):
 
 
 class DueShare(InputPartition):
-    """Tables of one task, as JSON."""
+    """The tables of one task, as JSON."""
 
     def __init__(self, tables: str) -> None:
         self.tables = tables
@@ -57,8 +57,8 @@ class DueShare(InputPartition):
 
 class SnapshotsReader(DataSourceReader):
     """Rows of `snapshots` for option `due` (JSON list of DueTable), with option `access` (JSON). Each worker process
-    has a killable child of its own, which stays warm from task to task. Options `task_seconds` and `task_bytes` bound
-    what a task begins; it always tries one table.
+    has a killable child, which stays warm from task to task. After `task_seconds` or `task_bytes` (options), a task
+    starts no further table; it always tries one.
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -84,8 +84,8 @@ class SnapshotsReader(DataSourceReader):
                 yield batch
 
     def _rows(self, placed: PlacedTable, tables: Tables) -> list[pa.RecordBatch]:
-        """Rows of one table. None of them when it cannot be read now, for whatever reason: the driver misses them,
-        the table stays due, and the others go on.
+        """Rows of one table. None if it cannot be read now for any reason: the driver notices the gap, the table stays
+        due, and the others go on.
         """
         try:
             return list(_batches(tables.extract(placed.due)))
@@ -101,7 +101,7 @@ class SnapshotsReader(DataSourceReader):
 
 
 def shares(due: Sequence[PlacedTable], tasks: int) -> list[list[PlacedTable]]:
-    """Tables spread over at most `tasks` tasks by the number of their new snapshots, largest first."""
+    """Tables distributed over at most `tasks` tasks by the number of their new snapshots, largest first."""
     found: list[list[PlacedTable]] = [[] for _ in range(max(1, min(tasks, len(due))))]
     lightest = [(0, place) for place in range(len(found))]
     for placed in sorted(due, key=lambda p: -len(p.due.snapshot_ids)):
@@ -119,7 +119,7 @@ def _batches(facts: list[SnapshotFact]) -> Iterator[pa.RecordBatch]:
 
 
 def _without_rows(placed: PlacedTable, reason: str) -> pa.RecordBatch:
-    """Says that a table has none."""
+    """A batch that reports a table without rows."""
     row = dict.fromkeys(SCHEMA.names) | {"table_uuid": placed.due.table_uuid, "snapshot_id": 0}
     return pa.RecordBatch.from_pylist([row | {PLACE: placed.place, MISSED: reason}], schema=SCHEMA)
 

@@ -1,5 +1,5 @@
 """Port MetaStore: reads through PyIceberg (no job for a few rows), appends through Spark by compare-and-set, repairs
-through an update-only MERGE. An insert-only MERGE would be planned as an append without a conflict check: never used.
+through an update-only MERGE. An insert-only MERGE is never used: Spark plans it as an append without a conflict check.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from limnograph.domain.errors import Conflict, LimnographError, SourceUnavailabl
 from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.ports.meta_store import STATUS_RANK, TIER_RANK, Candidates, Key, Known, KnownRow, keys_of
 
-_X: Any = expressions  # its constructors are typed for bound terms; ours are names
+_X: Any = expressions  # its constructors are typed for bound terms; these are names
 KNOWN_COLUMNS = ("table_uuid", "snapshot_id", "partitions_scope", "committed_at", "sequence_number", "status", "tier")
-"""Fields of KnownRow, behind the key."""
+"""Fields of KnownRow, after the key."""
 RUN_ID_PROPERTY = "limnograph-run-id"
 _LOST = ("ValidationException", "CommitFailedException", "Cannot commit")
 
 
 class SparkMetaStore:
-    """Meta tables in `<catalog>.<namespace>`; `open_catalog` gives a PyIceberg catalog of the same name."""
+    """Meta tables in `<catalog>.<namespace>`; `open_catalog` returns a PyIceberg catalog of the same name."""
 
     def __init__(self, session: SparkSession, open_catalog: Callable[[], Catalog], namespace: str) -> None:
         self._session, self._open, self._namespace = session, open_catalog, namespace
@@ -58,7 +58,7 @@ class SparkMetaStore:
             except NoSuchTableError:
                 if not self._exists:
                     return None
-                # It was there a moment ago: either all are gone, then this is a fresh start, or this is an error.
+                # It existed a moment ago: either all tables are gone, which is a fresh start, or this is an error.
                 self._exists = False
                 self.ensure()
                 return None
@@ -104,7 +104,7 @@ class SparkMetaStore:
 
     def replace(self, rows: pa.Table) -> None:
         view = f"limnograph_repair_{uuid.uuid4().hex}"
-        # Named one by one: a newer version may have given the table columns that we do not know.
+        # Listed explicitly: a newer version may have added columns that this version does not know.
         columns = ", ".join(f"t.`{name}` = s.`{name}`" for name in rows.column_names)
         try:
             self._session.createDataFrame(rows).createOrReplaceTempView(view)
@@ -119,7 +119,7 @@ class SparkMetaStore:
 
     def _writer(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> DataFrameWriterV2:
         frame = self._session.createDataFrame(rows).coalesce(1)
-        # One open writer at a time: rows of a partition come together, files inside are in the table's order.
+        # One open writer at a time: rows of a partition are adjacent, and files are sorted in the table's order.
         part = "date_trunc('{1}', {0})".format(*table.partition) if table.partition else "0"
         frame = frame.selectExpr("*", f"{part} as _part").sortWithinPartitions("_part", *table.sort).drop("_part")
         writer = frame.writeTo(self._name(table)).option("isolation-level", "serializable")
@@ -155,7 +155,7 @@ class SparkMetaStore:
 
 
 def _same_key(rows: pa.Table) -> str:
-    """The key, and constants that let Iceberg leave files of other days alone. Values are never quoted into it."""
+    """The key, and constants that let Iceberg skip files of other days. Values are never quoted into it."""
     times = pc.min_max(rows.column("committed_at").cast(pa.int64())) if rows.num_rows else None
     key = "t.table_uuid = s.table_uuid and t.snapshot_id = s.snapshot_id"
     if times is None or rows.column("committed_at").null_count:
@@ -165,7 +165,7 @@ def _same_key(rows: pa.Table) -> str:
 
 
 def _rank(row: str) -> str:
-    """`KnownRow.rank` as SQL: one number that grows with status, then tier."""
+    """`KnownRow.rank` as SQL: one number that increases with status, then tier."""
     return f"({_case(row, 'status', STATUS_RANK)} * {len(TIER_RANK) + 1} + {_case(row, 'tier', TIER_RANK)})"
 
 
@@ -189,7 +189,7 @@ def _micros(rows: pa.Table) -> pa.ChunkedArray:
 
 
 def _filter(candidates: Sequence[Candidates]) -> BooleanExpression:
-    """Tables and days of the candidates. Times bound the files that are read; the caller compares ids."""
+    """Tables and days of the candidates. Times only limit the files to read; the caller compares ids."""
     mine: BooleanExpression = _X.In("table_uuid", {c.table_uuid for c in candidates})
     lows, highs = [c.earliest for c in candidates], [c.latest for c in candidates]
     if None in lows or None in highs:
@@ -202,7 +202,7 @@ def _filter(candidates: Sequence[Candidates]) -> BooleanExpression:
 
 
 def _any_of(table: MetaTable, keys: Collection[Key]) -> BooleanExpression:
-    """Rows that can have one of the keys: by their first value, and by time where the key says which files to read."""
+    """Rows that may have one of the keys: by first value, and by time if the key allows pruning files."""
     mine: BooleanExpression = _X.In(table.key[0], {key[0] for key in keys})
     column = table.partition[0] if table.partition else None
     if column is None or column not in table.key:

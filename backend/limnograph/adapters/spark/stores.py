@@ -1,8 +1,8 @@
-"""Iceberg-Java's form of PyIceberg's properties of object stores and AWS clients, as tables. Text in, text out.
+"""Converts PyIceberg's properties of object stores and AWS clients to Iceberg-Java's. Opens nothing.
 
 Names on the right are constants of S3FileIOProperties, AwsClientProperties, AwsProperties, HttpClientProperties,
-GCPProperties and AzureProperties of Iceberg 1.11. What has no form there (named profiles, static keys for Glue) is
-left to the environment of the driver and the executors: AWS_PROFILE, AWS_ACCESS_KEY_ID and the like.
+GCPProperties and AzureProperties of Iceberg 1.11. Properties without an equivalent (named profiles, static keys for
+Glue) are left to the environment of the driver and the executors: AWS_PROFILE, AWS_ACCESS_KEY_ID and similar.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 RESOLVING = "org.apache.iceberg.io.ResolvingFileIO"
-"""By the scheme of a location: S3FileIO, GCSFileIO, ADLSFileIO, else Hadoop's file systems."""
+"""Chooses by the scheme of a location: S3FileIO, GCSFileIO, ADLSFileIO, else Hadoop's file systems."""
 STORES = ("s3:", "s3a:", "s3n:", "gs:", "abfs:", "abfss:", "wasb:", "wasbs:")
 _SAME = ("s3.", "client.", "adls.", "gcs.", "http-client.", "io-impl", "io.", "kms.", "encryption.")
 _RENAMED = {
@@ -27,7 +27,7 @@ _RENAMED = {
     "adls.account-name": "adls.auth.shared-key.account.name",
     "adls.account-key": "adls.auth.shared-key.account.key",
 }
-"""Own properties of S3 stand first: as in PyIceberg they win over those of all AWS clients."""
+"""S3's own properties come first: as in PyIceberg, they override those of all AWS clients."""
 _SECONDS = {
     "s3.connect-timeout": "http-client.apache.connection-timeout-ms",
     "s3.request-timeout": "http-client.apache.socket-timeout-ms",
@@ -51,14 +51,14 @@ DEFAULT_REGION = "us-east-1"
 
 
 def spark_store(properties: Mapping[str, str]) -> dict[str, str]:
-    """Storage properties of a catalog as Iceberg-Java reads them; given under Java's own name they win."""
+    """Storage properties of a catalog under Iceberg-Java's names; properties already given under Java's name win."""
     plain = {key: value for key, value in properties.items() if key.startswith(_SAME)}
     found = _derived(plain)
     known = {*_RENAMED, *_SECONDS, *_PYTHONS_OWN, *(key for key, _ in _MEANT)} - {*_RENAMED.values()}
     found |= {key: value for key, value in plain.items() if key not in known}
     if endpoint := plain.get("s3.endpoint"):
         found["s3.endpoint"] = endpoint if "://" in endpoint else f"https://{endpoint}"
-        # PyArrow asks an endpoint of one's own by path, unless told otherwise; Java by host name.
+        # With a custom endpoint, PyArrow uses path-style requests by default, Java virtual hosts.
         virtual = _true(plain.get("s3.force-virtual-addressing", ""))
         found.setdefault("s3.path-style-access", "false" if virtual else "true")
         found.setdefault("client.region", DEFAULT_REGION)
@@ -72,7 +72,7 @@ def spark_store(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def needs_resolving(properties: Mapping[str, str], places: Iterable[str]) -> bool:
-    """Whether tables lie in a store that Hadoop's file systems, Spark's default for most catalogs, do not know."""
+    """Whether tables are in a store that Hadoop's file systems, Spark's default for most catalogs, do not support."""
     return any(place.startswith(STORES) for place in places) or any(
         key.startswith(("s3.", "gcs.", "adls.")) for key in properties
     )
@@ -100,4 +100,4 @@ def _milliseconds(seconds: str) -> str:
     try:
         return str(round(float(seconds) * 1000))
     except ValueError:
-        return seconds  # Spark's own error names the key
+        return seconds  # Spark's error message names the key

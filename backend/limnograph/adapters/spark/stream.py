@@ -1,4 +1,4 @@
-"""Structured streaming around a pass: the DataSource ticks, `foreachBatch` makes the pass."""
+"""Structured streaming of passes: the DataSource ticks, `foreachBatch` runs the pass."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ def pass_stream(
     seconds: float,
     inbox_url: str = "",
 ) -> StreamingQuery:
-    """Started query. `trigger`: how often Spark checks whether a pass is due, `2 seconds`; `seconds`: one is due then;
-    `inbox_url`: its notifications make one due now.
+    """The started query.
+
+    trigger    how often Spark checks whether a pass is due: `2 seconds`
+    seconds    interval after which a pass is due
+    inbox_url  notifications in this inbox make a pass due immediately
     """
     session.dataSource.register(LimnographSource)
     ticks = session.readStream.format(NAME).option("mode", "ticks").option("seconds", str(seconds))
-    # An option whose name says that it is a URL is left out of plans and logs by Spark.
+    # Spark redacts an option whose name says that it is a URL from plans and logs.
     frame = ticks.option("inbox_url", inbox_url).load()
 
     def batch(_frame: DataFrame, _epoch: int) -> None:

@@ -1,8 +1,8 @@
-"""Stream side of the DataSource `limnograph`: a counter that moves when a pass is due.
+"""Streaming side of the DataSource `limnograph`: a counter that advances when a pass is due.
 
-A pass is due when its time has come, or when the inbox has a newer notification. Pointers are probed by the pass alone,
-with its budget: here, in Spark's planner process, they would be probed twice. New snapshots are always determined from
-the meta table, so a lost checkpoint loses nothing.
+A pass is due after its interval, or when the inbox has a newer notification. Only the pass probes pointers, within its
+budget: in Spark's planner process they would be probed twice. New snapshots are always determined from the meta table,
+so a lost checkpoint loses nothing.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from limnograph.ports.inbox import Inbox
 
 _log = logging.getLogger("limnograph.ticks")
 SPACING_S = 2.0
-"""Least seconds between a pass and one triggered by a notification: a flood of notifications causes no flood of passes.
-"""
+"""Minimum seconds from a pass to one triggered by a notification: many notifications must not cause many passes."""
 
 
 class TicksReader(DataSourceStreamReader):
@@ -41,7 +40,7 @@ class TicksReader(DataSourceStreamReader):
         now = time.monotonic()
         noticed = self._notices.newer() if now - self._last >= min(SPACING_S, self._seconds) else False
         if noticed or now - self._last >= self._seconds:
-            # Wall time in milliseconds grows over restarts, whatever the checkpoint knew.
+            # Wall-clock milliseconds increase across restarts, whatever the checkpoint contained.
             self._tick = max(self._tick + 1, time.time_ns() // 1_000_000)
             self._last = now
         return {"tick": self._tick}
@@ -54,9 +53,7 @@ class TicksReader(DataSourceStreamReader):
 
 
 class Notices:
-    """Whether the inbox has a notification since the last call. An unavailable inbox has none: its changes are found by
-    probing.
-    """
+    """Whether the inbox has a notification since the last call. If it is unavailable, probing finds the changes."""
 
     def __init__(self, url: str) -> None:
         secrecy.keep(secrecy.secrets_of({"url": url}))
@@ -65,7 +62,7 @@ class Notices:
         self._seen = 0
 
     def newer(self) -> bool:
-        """Look now."""
+        """Check now."""
         if not self._url:
             return False
         try:

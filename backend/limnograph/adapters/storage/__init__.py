@@ -1,1 +1,1 @@
-"""Storage of observed tables, whatever their format: files and listings, and which locations a table may name."""
+"""Storage of observed tables of any format: files and listings, and which locations a table may name."""

@@ -1,9 +1,9 @@
-"""Which locations a table may name. Its metadata is written by whoever writes the table: hostile until checked.
+"""Decides which locations a table may name. Its metadata is untrusted: anyone who can write the table writes it.
 
-Allowed are locations under a configured root, under the table's own folder, or, on an object store, under a prefix that
-its metadata claims (`location`, `write.data.path`, …) on the same kind of store. On this machine's disk nothing is
-allowed by a claim, and links are followed before the check. A table's own folder is determined by the pointer of its
-catalog, and `pointers.py` decides which pointers are trusted.
+A location is allowed under a configured root, under the table's own folder, or, on an object store, under a prefix that
+its metadata claims (`location`, `write.data.path`, …) on the same kind of store. On the local disk, a claim allows
+nothing, and links are resolved before the check. The pointer from the catalog determines a table's own folder;
+`pointers.py` decides which pointers are trusted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from limnograph.domain.ids import normalise_location
 from limnograph.ports.storage import ListedFile
 
 STORES = {"file", "s3", "gs", "abfs", "hdfs", "oss"}
-"""Kinds of store that a pointer may lie on."""
+"""Kinds of store that a pointer may use."""
 _BUCKETS = {"s3", "gs", "oss"}
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,220}[A-Za-z0-9]")
 _ADDRESS = re.compile(r"(0x[0-9a-fA-F]+|[\d.]+|localhost)", re.IGNORECASE)
@@ -32,7 +32,7 @@ _LOG_FOLDERS = ("_delta_log", ".hoodie")
 
 
 class Roots:
-    """What settings allow to every table of a catalog: locations, and the targets of the path map."""
+    """Locations that the settings allow for every table of a catalog: roots, and the targets of the path map."""
 
     def __init__(self, configured: Iterable[str] = (), path_map: PathMap | None = None) -> None:
         self.path_map = path_map or PathMap()
@@ -41,14 +41,14 @@ class Roots:
 
     @staticmethod
     def settled(place: Location) -> Location:
-        """A place with links followed, without a slash at its end."""
+        """A location with links resolved, without a trailing slash."""
         if place.local:
             place = place._replace(path=os.path.realpath(place.local))
         return place._replace(path=place.path.rstrip("/"))
 
 
 class TableStorage:
-    """Port Storage for the one table whose folder is `home`, because a catalog or a person said so."""
+    """Port Storage for the one table whose folder is `home`, according to a catalog or a user."""
 
     def __init__(self, files: FileStorage, roots: Roots, home: str) -> None:
         self._files, self._roots = files, roots
@@ -59,7 +59,7 @@ class TableStorage:
         self._allowed = [*roots.places, roots.settled(self._home)]
 
     def claim(self, location: str, properties: dict[str, str]) -> None:
-        """Allow what the table's own metadata names as its places, as far as an object store can be believed."""
+        """Allow the locations that the table's own metadata names, as far as claims are trusted on an object store."""
         for named in (location, *(properties[key] for key in _CLAIMS if key in properties)):
             place = place_of(self._roots.path_map.resolve(named))
             if not _STRANGE.search(named) and self._believable(place):
@@ -75,7 +75,7 @@ class TableStorage:
         return [*self._files.list_place(self.place(location), deep=deep)]
 
     def place(self, location: str) -> Location:
-        """Where an allowed location lies, links followed. Raises MetadataError: location_refused."""
+        """The resolved form of an allowed location. Raises MetadataError: location_refused."""
         mapped = self._roots.path_map.mapped(location)
         if "\x00" in location or (mapped is None and _STRANGE.search(location)):
             raise _refused(location)
@@ -92,7 +92,7 @@ class TableStorage:
         return place
 
     def _real(self, path: Path) -> Path:
-        """The path with links followed; folders are looked up once."""
+        """The path with links resolved; folders are resolved once."""
         if path.name in {"", "..", "."} or path.is_symlink():
             return Path(os.path.realpath(path))
         folder = path.parent
@@ -121,12 +121,12 @@ def table_folder(pointer: str) -> str:
 
 
 def strange(location: str) -> bool:
-    """Whether it is spelled as no location of a table is."""
+    """Whether a location has a spelling that no table location has."""
     return bool(_STRANGE.search(location))
 
 
 def under(place: Location, root: Location) -> bool:
-    """Whether a settled place is a settled root or lies below it."""
+    """Whether a settled location is a settled root or below it."""
     if (place.family, place.authority) != (root.family, root.authority):
         return False
     path = root.path.rstrip("/")
@@ -138,5 +138,5 @@ def _refused(location: str) -> MetadataError:
 
 
 def shown(location: str) -> str:
-    """For a sentence: short, on one line."""
+    """A location for messages: shortened, on one line."""
     return location[:200].encode("unicode_escape").decode()

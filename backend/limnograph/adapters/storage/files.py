@@ -1,6 +1,6 @@
-"""Port Storage: local files directly, object stores through Arrow by PyIceberg's property names. Read only.
+"""Port Storage: local files directly, object stores through Arrow with PyIceberg's properties. Read only.
 
-It opens any requested location: `allowed.py` decides which are allowed.
+Opens any requested location: `allowed.py` decides which are allowed.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from pyiceberg.io.pyarrow import PyArrowFileIO
 
 FILES_LISTED = 500_000
-"""A folder with more files is refused: its listing alone would fill the memory of a child."""
+"""Maximum files of a folder: a longer listing alone would fill the memory of a child process."""
 _CHUNK = 8 << 20
 _WITHOUT_AUTHORITY = {"hdfs"}
 
 
 class FileStorage:
-    """`properties` are a catalog's (credentials of its store); `path_map` rewrites location prefixes."""
+    """`properties` are those of a catalog (with credentials of its store); `path_map` rewrites location prefixes."""
 
     def __init__(self, properties: Mapping[str, str] | None = None, path_map: Mapping[str, str] | None = None) -> None:
         self._properties = _regional(properties or {})
@@ -37,7 +37,7 @@ class FileStorage:
         self._map = PathMap(path_map)
 
     def resolve(self, location: str) -> str:
-        """Where a location really lies: spelling normalised, then the longest mapped prefix replaced."""
+        """The actual location: spelling normalised, then the longest mapped prefix replaced."""
         return self._map.resolve(location)
 
     def read(self, location: str, limit: int) -> bytes:
@@ -47,18 +47,18 @@ class FileStorage:
         return self.size_place(place_of(self.resolve(location)))
 
     def read_place(self, place: Location, limit: int) -> bytes:
-        """As `read`, of a place that is already resolved."""
+        """The same as `read`, for a resolved location."""
         try:
             if path := place.local:
                 return _read_local(path, limit)
             with self._filesystem(place).open_input_file(_inside(place)) as stream:
-                # The size first: a read of `limit` bytes would take that much memory whatever the file holds.
+                # Check the size first: reading `limit` bytes would allocate them whatever the file's size.
                 return b"" if _within(stream.size(), limit, place) == 0 else stream.read(stream.size())
         except Exception as error:
             raise classified(place, error) from error
 
     def size_place(self, place: Location) -> int:
-        """As `size`, of a place that is already resolved."""
+        """The same as `size`, for a resolved location."""
         try:
             if path := place.local:
                 return path.stat().st_size
@@ -78,7 +78,7 @@ class FileStorage:
                 yield ListedFile(info.path[len(folder) + 1 :], info.size or 0, modified)
 
     def _filesystem(self, place: Location) -> FileSystem:
-        """Imported here: a lake on local disk needs no client of object stores, which is a second and 100 MB."""
+        """Imported here: a lake on local disk needs no object store clients, which cost a second and 100 MB."""
         from pyiceberg.io.pyarrow import PyArrowFileIO
 
         if self._io is None:
@@ -86,7 +86,7 @@ class FileStorage:
         return self._io.fs_by_scheme(place.scheme, place.authority or None)
 
     def list_place(self, place: Location, *, deep: bool) -> Sequence[ListedFile]:
-        """As `list`, of a place that is already resolved."""
+        """The same as `list`, for a resolved location."""
         try:
             files = _local_files(place.local, deep=deep) if place.local else self._remote_files(place, deep=deep)
             found = sorted(islice(files, FILES_LISTED + 1))
@@ -102,7 +102,7 @@ class FileStorage:
         return [*self.list_place(place_of(self.resolve(location)), deep=deep)]
 
     def folders(self, place: Location) -> Sequence[str]:
-        """Names of the folders in a folder that is already resolved; links are none. Raises as `read`."""
+        """Names of the folders in a resolved folder, without links. Raises the same as `read`."""
         try:
             folders = _local_folders(place.local) if place.local else self._prefixes(place)
             found = tuple(islice(folders, FILES_LISTED + 1))
@@ -122,11 +122,11 @@ class FileStorage:
 
 
 NEVER_A_FILE = (errno.ENAMETOOLONG, errno.ELOOP)
-"""Errors of the system for paths that can never be a file."""
+"""System errors for paths that cannot be files."""
 
 
 def _inside(place: Location) -> str:
-    """The path as Arrow's filesystem of that scheme wants it: bucket and key, nothing decoded."""
+    """The path in the form of Arrow's filesystem for that scheme: bucket and key, nothing decoded."""
     if place.family in _WITHOUT_AUTHORITY:
         return place.path
     container = place.authority.partition("@")[0] if place.family == "abfs" else place.authority
@@ -134,7 +134,7 @@ def _inside(place: Location) -> str:
 
 
 def _regional(properties: Mapping[str, str]) -> dict[str, str]:
-    """A private store has no region; without one PyIceberg would query Amazon for the bucket's region."""
+    """A private store has no region; without one, PyIceberg would query Amazon for the bucket's region."""
     found = dict(properties)
     if "s3.endpoint" in found and "client.region" not in found:
         found.setdefault("s3.region", "us-east-1")
@@ -148,7 +148,7 @@ def _read_local(path: Path, limit: int) -> bytes:
         if not stat.S_ISREG(about.st_mode):
             raise IsADirectoryError(path)
         _within(about.st_size, limit, path)
-        # In one piece, because joined parts would take their memory twice; what a file grows by comes in more.
+        # In one piece, because joining parts would double their memory; data appended meanwhile is read in more pieces.
         parts: list[bytes] = []
         while part := stream.read(_CHUNK if parts else about.st_size + 1):
             parts.append(part)
@@ -163,7 +163,7 @@ def _within(size: int, limit: int, where: Location | Path) -> int:
 
 
 def _local_files(folder: Path, *, deep: bool) -> Iterator[ListedFile]:
-    """Linked folders are not entered: they may lead anywhere, also in a circle."""
+    """Linked folders are not followed: they may lead anywhere, including in a cycle."""
     waiting = [folder]
     while waiting:
         here = waiting.pop()
@@ -183,7 +183,7 @@ def _local_folders(folder: Path) -> Iterator[str]:
 
 
 def classified(where: Location, error: Exception) -> Exception:
-    """What a failure means: a file that cannot be is damage of the table, anything else is "not now"."""
+    """The meaning of a failure: a path that cannot be a file is damage of the table; anything else is "not now"."""
     if isinstance(error, MetadataError | SourceError):
         return error
     if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError):

@@ -1,4 +1,4 @@
-"""Where a location really lies: one spelling a place, prefixes mapped, parted into scheme, authority and path."""
+"""Resolves locations: one canonical spelling, prefixes mapped, split into scheme, authority and path."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Location(NamedTuple):
 
     @property
     def family(self) -> str:
-        """The scheme that stands for all spellings of one kind of store."""
+        """The scheme that represents all spellings of one kind of store."""
         return _FAMILIES.get(self.scheme, self.scheme)
 
     @property
     def local(self) -> Path | None:
-        """Path on this machine's disk, None on an object store."""
+        """Path on the local disk; None on an object store."""
         return Path(self.path or "/") if self.scheme == "file" else None
 
     def __str__(self) -> str:
@@ -41,25 +41,25 @@ class Location(NamedTuple):
 
 
 def place_of(location: str) -> Location:
-    """Parts of a location that is already normalised and absolute."""
+    """Parts of a normalised, absolute location."""
     scheme, _, rest = location.partition("://")
     authority, slash, path = rest.partition("/")
     return Location(scheme.lower(), authority, slash + path)
 
 
 class PathMap:
-    """`--path-map FROM=TO`: the longest prefix that matches is replaced, whatever the order they were given in."""
+    """`--path-map FROM=TO`: the longest matching prefix is replaced, regardless of the order of the options."""
 
     def __init__(self, prefixes: Mapping[str, str] | None = None) -> None:
         plain = ((_plain(old), new) for old, new in (prefixes or {}).items())
         self._prefixes = sorted(((old.rstrip("/"), new.rstrip("/")) for old, new in plain), key=lambda p: -len(p[0]))
 
     def targets(self) -> list[str]:
-        """What prefixes are mapped to: normalised, absolute."""
+        """Targets of the mapping: normalised, absolute."""
         return [normalise_location(_absolute(new or "/")) for _, new in self._prefixes]
 
     def mapped(self, location: str) -> str | None:
-        """The location under its target; None when no prefix matches."""
+        """The location under its target; None if no prefix matches."""
         place = _plain(location)
         for old, new in self._prefixes:
             if place == old or place.startswith(old + "/"):
@@ -67,7 +67,7 @@ class PathMap:
         return None
 
     def resolve(self, location: str) -> str:
-        """The location where it really lies: mapped, else as it is; relative ones under the working directory."""
+        """The actual location: mapped, else unchanged; relative ones are below the working directory."""
         return self.mapped(location) or normalise_location(_absolute(_plain(location)))
 
 

@@ -1,9 +1,9 @@
-"""Which metadata files a catalog may have opened: its pointers are written by whoever may register a table (ADR 33).
+"""Decides which metadata files a catalog may refer to: anyone who can register a table writes its pointer (ADR 33).
 
-A pointer to this machine's disk lies below the catalog's warehouse or a place of the settings, links followed. One to
-an object store is of a kind of store that the catalog uses, and where `[observe] roots` name places of that kind, below
-one of them or the warehouse. A catalog whose warehouse is a name or not set (REST) says nothing about places: then a
-file of this disk must at least be named as metadata of its format are, and any object store is taken.
+A pointer to the local disk must be below the catalog's warehouse or a location in the settings, links resolved. A
+pointer to an object store must be on a kind of store that the catalog uses and, if `[observe] roots` has locations of
+that kind, below one of them or the warehouse. If a catalog's warehouse is a name or is not set (REST), it restricts no
+location: then a local file must at least be named like a metadata file of its format, and any object store is accepted.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ _REMEDY = "add its location to roots in [observe] if you trust it"
 
 
 class PointerRule(NamedTuple):
-    """What one catalog's pointers may name. `known`: warehouse, roots and mapped places; `confining`: `[observe] roots`
-    alone; `warehouse`: None where it is no place.
+    """Locations that one catalog's pointers may name.
+
+    known      warehouse, roots and mapped locations
+    confining  `[observe] roots` alone
+    warehouse  None if it is not a location
     """
 
     catalog: str
@@ -64,7 +67,7 @@ class PointerRule(NamedTuple):
 def pointer_rule(
     catalog: str, properties: dict[str, str], roots: Iterable[str], confining: Iterable[str], path_map: PathMap
 ) -> PointerRule:
-    """`roots`: places of the settings that any table may name; `confining`: those of them that confine pointers."""
+    """`roots`: locations in the settings that any table may name; `confining`: the roots that also confine pointers."""
     warehouse = warehouse_of(properties)
     place = place_of(path_map.resolve(warehouse)) if warehouse else None
     known = Roots((*roots, *([warehouse] if warehouse else [])), path_map)
@@ -72,7 +75,7 @@ def pointer_rule(
 
 
 def warehouse_of(properties: dict[str, str]) -> str | None:
-    """The warehouse where it is a place; that of a REST catalog is a name unless it has a scheme or is absolute."""
+    """The warehouse if it is a location; that of a REST catalog is a name unless it has a scheme or is absolute."""
     warehouse = properties.get("warehouse", "")
     if "://" in warehouse or warehouse.startswith(("/", "file:")):
         return warehouse

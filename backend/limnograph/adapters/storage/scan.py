@@ -1,7 +1,7 @@
-"""Finds tables below a folder by the folder of their log, a part of the tree at a time. Reads no file.
+"""Finds tables below a folder by their log or metadata folders, one part of the tree at a time. Reads no file.
 
-Not entered: tables, hidden folders (`.x`, `_x`), partitions (`key=value`), links. A tree may be of any size: the caller
-continues where the last part ended.
+Skips the contents of tables, hidden folders (`.x`, `_x`), partitions (`key=value`) and links. A tree may have any size:
+the caller continues where the last part ended.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from limnograph.adapters.storage.places import Location
 from limnograph.domain.errors import MetadataError, SourceError
 
 DEPTH = 8
-"""Levels below the root."""
+"""Maximum levels below the root."""
 _LOGS = {"delta": "_delta_log", "hudi": ".hoodie"}
 _POINTERS = (".metadata.json", ".metadata.json.gz")
 
@@ -24,8 +24,8 @@ Levels = tuple[str, ...]
 
 
 class ScannedFolder(msgspec.Struct, frozen=True):
-    """One part: tables by their levels below the root with their format, folders to go on with, and what was not
-    looked at: a sentence each.
+    """One part: tables by their levels below the root with their format, folders still to scan, and one sentence for
+    each folder that could not be scanned.
     """
 
     tables: list[tuple[Levels, str]]
@@ -36,8 +36,8 @@ class ScannedFolder(msgspec.Struct, frozen=True):
 def scan(
     files: FileStorage, root: Location, formats: Collection[str], waiting: list[Levels], seconds: float
 ) -> ScannedFolder:
-    """Look at waiting folders, the root for an empty path, for about so many seconds. Raises SourceError and
-    MetadataError for the root alone.
+    """Scan waiting folders (an empty path is the root) for about `seconds`. Raises SourceError and MetadataError for
+    the root only.
     """
     end = time.monotonic() + seconds
     found = ScannedFolder([], list(waiting))
@@ -53,14 +53,14 @@ def scan(
 
 
 def _look(files: FileStorage, root: Location, levels: Levels, formats: Collection[str], found: ScannedFolder) -> None:
-    """One folder: a table, or more folders to look at."""
+    """Scan one folder: a table, or more folders to scan."""
     here = _at(root, levels)
     folders = files.folders(here)
     kind = next((kind for kind, log in _LOGS.items() if log in folders), None)
     if kind is None and "metadata" in folders and _is_iceberg(files, _at(here, ("metadata",))):
         kind = "iceberg"
     if kind is not None:
-        # One of a format that is not asked for is a table all the same: nothing below it is another.
+        # A table of a format that was not requested is still a table: nothing below it is another one.
         if kind in formats:
             found.tables.append((levels, kind))
         return

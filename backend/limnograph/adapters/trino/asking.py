@@ -1,4 +1,4 @@
-"""Questions to one Trino coordinator: few at once, each within one deadline, each really cancelled."""
+"""Runs queries on one Trino coordinator: few at once, each with a deadline, each cancelled on the server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _log = logging.getLogger("limnograph.trino")
 
 
 class Coordinator(NamedTuple):
-    """Address of Trino and the user of queries. `catalog`, `schema`: of the meta tables. A password or token needs
+    """Address of Trino and the user of queries. `catalog`, `schema`: of the meta tables. A password or token requires
     https.
     """
 
@@ -47,7 +47,7 @@ class Coordinator(NamedTuple):
 
 
 class TrinoResult(NamedTuple):
-    """Columns as Trino describes them, and rows as the protocol has them."""
+    """Columns as Trino describes them, and rows as in the protocol."""
 
     signatures: list[dict[str, Any]]
     rows: list[list[Any]]
@@ -55,7 +55,7 @@ class TrinoResult(NamedTuple):
 
 class TrinoClient:
     """Sends queries with the official client over links that can be cut; opens none before the first query. `now`:
-    seconds. Thread-safe: a link belongs to one query at a time; idle ones are in `_links`, which is changed by single
+    seconds. Thread-safe: a link belongs to one query at a time; idle ones are in `_links`, which changes only by single
     calls of `append` and `pop`.
     """
 
@@ -65,7 +65,7 @@ class TrinoClient:
         self._links: list[TrinoLink] = []
 
     def ask(self, question: Statement, deadline: float) -> TrinoResult | None:
-        """All rows; None when the table is not there. Raises SourceError."""
+        """All rows; None if the table does not exist. Raises SourceError."""
         if not self._free.acquire(timeout=max(0.0, deadline - self._now())):
             raise SourceTimeout(self._name, f"{self._at.concurrent} other queries used up the deadline")
         try:
@@ -81,7 +81,7 @@ class TrinoClient:
             self._free.release()
 
     def _unless_starting(self, question: Statement, deadline: float) -> TrinoResult | None:
-        """None while no worker is available, a caller waits and there is time to retry."""
+        """None while no worker is available, the caller is waiting and there is time to retry."""
         try:
             return self._asked(question, deadline)
         except exceptions.TrinoQueryError as error:
@@ -110,7 +110,7 @@ class TrinoClient:
         except exceptions.TrinoQueryError:
             raise
         except Exception as error:
-            # The client and what it stands on raise what they like on an answer that is not Trino's.
+            # The client and its dependencies raise any error for a response that is not Trino's.
             self._cancel(cursor)
             if stopped.is_set():
                 raise SourceUnavailable(self._name, "the request was cancelled") from error
@@ -125,7 +125,7 @@ class TrinoClient:
                 self._links.append(link)
 
     def _idle_link(self) -> TrinoLink:
-        # "Is there one, then take it" would be two steps, and another thread's question may come between them.
+        # Checking and then taking would be two steps, with a race between threads.
         try:
             return self._links.pop()
         except IndexError:
@@ -165,7 +165,7 @@ class TrinoClient:
         return connection.cursor()
 
     def _cancel(self, cursor: Any) -> None:
-        """Cancel the query on the server: in its own thread, since the caller does not wait for it."""
+        """Cancel the query on the server: in a separate thread, since the caller does not wait for it."""
         query = cursor._query  # noqa: SLF001  # the cursor's own cancel() would go over the link that is cut
         address = query._next_uri if query else None  # noqa: SLF001
         if address is None:
@@ -184,14 +184,14 @@ class TrinoClient:
             _log.warning("a query could not be cancelled; Trino's own time limit ends it: %s", error)
 
     def _failed(self, error: exceptions.TrinoQueryError) -> SourceError:
-        """Trino's own error for an accepted query."""
+        """The error that Trino reported for an accepted query."""
         said = f"{error.error_name}: {str(error.message).splitlines()[0][:300]}"
         if error.error_name in _TIMES:
             return SourceTimeout(self._name, said)
         return (SourceRejected if error.error_type == "USER_ERROR" else SourceUnavailable)(self._name, said)
 
     def _broken(self, error: Exception) -> SourceError:
-        """What the transport, or an answer that is not Trino's, is to us."""
+        """Converts an error of the transport, or a response that is not Trino's."""
         if isinstance(error, SourceError):
             return error
         if isinstance(error, requests.Timeout) or isinstance(error.__context__, requests.Timeout):
@@ -218,7 +218,7 @@ def _rows(cursor: Any) -> Iterator[list[Any]]:
 
 
 def _plain(error: Exception) -> str:
-    """The innermost cause, one line: outer ones repeat it with addresses of objects."""
+    """The innermost cause, on one line: outer ones repeat it with addresses of objects."""
     cause: BaseException = error
     while cause.__cause__ or cause.__context__:
         cause = cause.__cause__ or cause.__context__ or cause

@@ -1,7 +1,7 @@
-"""QueryEngine over Trino's official client: few queries at once, each within one deadline, each really cancelled.
+"""QueryEngine over Trino's official client: few queries at once, each with a deadline, each cancelled on the server.
 
-The version to read comes from the catalog through PyIceberg (a few milliseconds, where Trino plans for a hundred), and
-every query is pinned to it: what Trino and the server's hot index answer is of one head.
+The snapshot to read comes from the catalog through PyIceberg (a few milliseconds, while Trino plans for a hundred), and
+every query is pinned to it: Trino and the server's hot index read the same head.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ COLUMNS_KEPT_S = 60.0
 
 
 class Pins(Protocol):
-    """Versions of the meta tables, from their catalog."""
+    """Snapshots of the meta tables, from their catalog."""
 
     def head(self) -> MetaHead:
-        """As QueryEngine's."""
+        """The same as QueryEngine's."""
         ...
 
     def pin(self, table: Table) -> int | None:
-        """Current snapshot of a table; None when there is no table, or nothing in it. Raises SourceError."""
+        """Current snapshot of a table; None if the table is missing or empty. Raises SourceError."""
         ...
 
     def properties(self, table: Table) -> Mapping[str, str]:
-        """As QueryEngine's."""
+        """The same as QueryEngine's."""
         ...
 
 
 class TrinoEngine:
-    """Reads the meta tables through one coordinator; opens no connection before the first question. Thread-safe: known
-    columns are replaced whole.
+    """Reads the meta tables through one coordinator; opens no connection before the first query. Thread-safe: known
+    columns are replaced as a whole.
     """
 
     name = "trino"
@@ -51,15 +51,15 @@ class TrinoEngine:
         self._columns: dict[Table, tuple[float, tuple[str, ...]]] = {}
 
     def head(self) -> MetaHead:
-        """Versions that `select` would read now."""
+        """Snapshots that `select` would read now."""
         return self._pins.head()
 
     def properties(self, table: Table) -> Mapping[str, str]:
-        """From the catalog too."""
+        """Table properties, from the catalog."""
         return self._pins.properties(table)
 
     def select(self, query: MetaQuery) -> pl.DataFrame:
-        """Rows as the port says, of one snapshot of the table."""
+        """Rows of one snapshot of the table, as the port specifies."""
         deadline = self._now() + self._at.timeout_s
         snapshot = self._pins.pin(query.table)
         if snapshot is None:
@@ -76,12 +76,12 @@ class TrinoEngine:
         return frames.answer(values.frame(found.rows, found.signatures, frames.needed(query)), query)
 
     def warm(self) -> None:
-        """Make Trino load what a first question needs: a session, its plan of our tables. Raises SourceError."""
+        """Make Trino load what the first query needs: a session, and a plan of the meta tables. Raises SourceError."""
         for table in ("snapshots", "changes"):
             self.select(MetaQuery(table=table, columns=("table_uuid",), limit=1))
 
     def check(self) -> str:
-        """Version of the server, once it has run a query in our catalog. Raises SourceError."""
+        """Version of the server, after it ran a query in the catalog. Raises SourceError."""
         schemas = statement.quoted(self._at.catalog) + ".information_schema.schemata"
         sql = f"SELECT version(), count(*) FROM {schemas} WHERE schema_name = ?"  # noqa: S608  # our name, quoted
         found = self._coordinator.ask(Statement(sql, [self._at.schema]), self._now() + self._at.timeout_s)

@@ -1,6 +1,6 @@
-"""One HTTP link to a coordinator that can be cut at any moment: for the deadline, for a caller who left, for a cap.
+"""One HTTP link to a coordinator that can be cut at any moment: at the deadline, on cancellation, at the size limit.
 
-`requests` restarts its timeout with every byte; here the sockets themselves are shut, whatever they are waiting for.
+`requests` restarts its timeout with every byte; here the sockets themselves are shut down, whatever they wait for.
 Requests go only to the coordinator's own address: a redirect elsewhere is rejected.
 """
 
@@ -23,7 +23,7 @@ _CHUNK = 65_536
 
 
 class TrinoLink(requests.Session):
-    """A session of one query at a time. `max_bytes` bounds the decoded bytes of all its answers until `begin`."""
+    """A session for one query at a time. `max_bytes` bounds the decoded bytes of all its responses until `begin`."""
 
     def __init__(self, name: str, url: str, max_bytes: int, ca_file: str = "") -> None:
         super().__init__()
@@ -39,19 +39,19 @@ class TrinoLink(requests.Session):
         self.mount("https://", adapter)
 
     def begin(self) -> None:
-        """A new query: the whole cap is free again."""
+        """Start a new query and reset the count of bytes."""
         self._left, self.refused = self._max_bytes, None
 
     def abort(self) -> None:
-        """Shut every socket; any read from one fails immediately. The link cannot be used again."""
+        """Shut down every socket; any read from one fails immediately. The link cannot be used again."""
         self.cut = True
         for sock in self._open:
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
     def opened(self, sock: socket.socket) -> None:
-        """A connection has its socket now. It is the socket that is remembered: for a response with `connection: close`
-        the connection releases it before the body is read.
+        """Record the socket of a new connection. The connection itself is not enough: for a response with `connection:
+        close` it releases its socket before the body is read.
         """
         self._open = (*(one for one in self._open if one.fileno() != -1), sock)
         if self.cut:
@@ -65,7 +65,7 @@ class TrinoLink(requests.Session):
             raise requests.ConnectionError("cut")
 
     def taken(self, size: int) -> None:
-        """Decoded bytes came. Raises when they are more than the cap."""
+        """Count decoded bytes. Raises if they exceed the limit."""
         self._left -= size
         if self._left < 0:
             self._refuse(f"the response is larger than {self._max_bytes // 2**20} MB; choose a shorter range")

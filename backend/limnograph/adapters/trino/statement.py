@@ -1,4 +1,4 @@
-"""A MetaQuery as SQL of Trino: names quoted, values bound, the table pinned to one snapshot."""
+"""A MetaQuery as Trino SQL: names quoted, values bound, the table pinned to one snapshot."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from limnograph.adapters.embedded import frames
 from limnograph.ports.query_engine import MetaQuery
 
 MAX_LISTED = 500
-"""Values of one `IN`; more are not worth a plan: rows are chosen after reading."""
+"""Maximum values of one `IN`; more are not worth planning: rows are filtered after reading."""
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 class Statement(NamedTuple):
-    """Text with `?` for each parameter."""
+    """SQL text with `?` for each parameter."""
 
     sql: str
     parameters: list[Any]
 
 
 def select(query: MetaQuery, columns: Sequence[str], place: Sequence[str], snapshot: int) -> Statement:
-    """Rows of the table at `place` (catalog, schema) as of a snapshot; `columns` are those that the table has.
+    """Rows of the table in `place` (catalog, schema) as of a snapshot; `columns` are those that the table has.
 
-    Conditions that `frames.answer` repeats may be missing here; a limit is here only when nothing is missing.
+    Conditions that `frames.answer` applies again may be omitted; the limit is included only if none is omitted.
     """
     conditions, parameters, whole = _conditions(query, set(columns))
     listed = ", ".join(map(quoted, columns))
@@ -70,12 +70,12 @@ def _conditions(query: MetaQuery, columns: set[str]) -> tuple[list[str], list[An
 
 
 def quoted(name: str) -> str:
-    """An identifier."""
+    """A quoted identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _instant(micros: int) -> dt.datetime | None:
-    """None beyond the years that a parameter can carry."""
+    """None for a year that a parameter cannot represent."""
     try:
         return _EPOCH + dt.timedelta(microseconds=micros)
     except OverflowError:

@@ -1,7 +1,7 @@
-"""Trino's JSON rows as polars columns in our types: instants as microseconds, maps as lists of key and value.
+"""Trino's JSON rows as polars columns in the meta tables' types: instants as microseconds, maps as key-value lists.
 
-Rows come as the protocol carries them (not through the client's value mappers, which cost ten times the time): numbers
-are numbers, instants text, arrays lists, rows lists by position, maps objects.
+Rows are in the protocol's encoding (the client's value mappers would take ten times as long): numbers are numbers,
+instants text, arrays lists, rows lists by position, maps objects.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-i
 def frame(
     rows: Sequence[Sequence[Any]], signatures: Sequence[dict[str, Any]], columns: Sequence[Column]
 ) -> pl.LazyFrame:
-    """`columns` of ours out of rows whose columns the signatures describe (name, typeSignature)."""
+    """A frame of `columns` from rows whose columns the signatures describe (name, typeSignature)."""
     found = {signature["name"]: index for index, signature in enumerate(signatures)}
     held = list(zip(*rows, strict=True)) if rows else [()] * len(signatures)
     series = []
@@ -46,7 +46,7 @@ def _series(column: Column, values: Sequence[Any], signature: dict[str, Any]) ->
 
 
 def micros(values: Sequence[str | None]) -> pl.Series:
-    """Instants as Trino writes them; one that is beyond the calendar is not known."""
+    """Instants from Trino's text; one out of the calendar's range is unknown."""
     texts = pl.Series(values, dtype=pl.String)
     return texts.str.strptime(pl.Datetime("us"), _FORMAT, strict=False).cast(pl.Int64)
 

@@ -1,1 +1,1 @@
-"""The watcher seen from the server: a child process and its messages."""
+"""The server's side of the watcher: a child process and its messages."""

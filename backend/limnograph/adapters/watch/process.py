@@ -1,6 +1,6 @@
-"""The watcher as a child process: started, read line by line, restarted with back-off, never left behind.
+"""The watcher as a child process: started, read line by line, restarted with back-off, never orphaned.
 
-The child ends when its standard input closes, so it dies with this process however this process dies.
+The child exits when its standard input closes, so it ends with this process however this process ends.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _FIRST_DELAY_S, _LONGEST_DELAY_S, _STEADY_S = 1.0, 60.0, 30.0
 _LINE_LIMIT = 256 * 1024 * 1024
 _SILENT_S = 60.0
 FIRST_LOOK_S = 30.0
-"""Seconds that readiness waits for the first round: a catalog that does not answer takes a third of it, and the first
-look at a large lake may take minutes, while pages show what the meta tables hold.
+"""Seconds that readiness waits for the first round. A catalog that does not respond takes a third of it. The first
+round of a large lake may take minutes, while pages show the contents of the meta tables.
 """
 _LOOK_S = 1.0
 WAKE = b"\n"
-"""A line on the child's standard input has it look at once; the line may name tables, as JSON."""
+"""A line on the child's standard input makes it probe immediately; the line may name tables, as JSON."""
 _log = logging.getLogger("limnograph.watcher")
 
 
 class WatchProcess:
-    """`run` until cancelled; `on_probe` gets every round. The state is for status pages. Used on the event loop only;
-    `state` may be read in any thread.
+    """`run` until cancelled; `on_probe` receives every round. `state` is for status pages, and may be read in any
+    thread; everything else is for the event loop only.
     """
 
     def __init__(
@@ -54,39 +54,37 @@ class WatchProcess:
         self._heard = time.monotonic()
         self.pid: int | None = None
         self.cpu_s = 0.0
-        """What it and its parsers took of a processor up to its newest message, seconds."""
+        """Processor time of the watcher and its parsers up to its latest message, seconds."""
         self._child: asyncio.subprocess.Process | None = None
         self._begun_at: float | None = None
         self._looked = False
 
     def first_look(self) -> str | None:
-        """What the first check of the lake is still waiting for; None once it finished, with any result, or takes
-        longer than FIRST_LOOK_S: `state` then shows that it continues.
+        """What the first round is still waiting for; None once it finished, with any result, or takes longer than
+        FIRST_LOOK_S: `state` then shows that it continues.
         """
         if self._looked or (self._begun_at is not None and time.monotonic() - self._begun_at >= self._first_look_s):
             return None
         return "the first check of the catalogs has not finished"
 
     def wake(self, tables: Collection[TableName] = ()) -> None:
-        """Have the child look at once, at these tables first. Never raises: a wake that is lost is made up for by the
-        next round.
-        """
+        """Make the child probe immediately, these tables first. Never raises: the next round replaces a lost one."""
         child = self._child
-        # What the child does not take would pile up here: one wake that waits is as good as many.
+        # Wake-ups that the child does not read would pile up here: one pending wake-up is enough.
         if child is None or child.stdin is None or child.stdin.transport.get_write_buffer_size() > 0:
             return
         with contextlib.suppress(OSError, RuntimeError):
             child.stdin.write(msgspec.json.encode([str(table) for table in tables]) + WAKE if tables else WAKE)
 
     def state(self) -> WatchState:
-        """As last seen; a round with troubles is stale, and so is silence for a minute."""
+        """The last reported state; stale after a round with failures, or a minute of silence."""
         if self._status == "error":
             return WatchState("error", self._message_at, self._detail)
         silent = self._message_at is not None and time.monotonic() - self._heard > _SILENT_S
         return WatchState("stale" if silent else self._status, self._message_at, self._detail)
 
     async def run(self) -> None:
-        """Keep one child alive."""
+        """Keep one child running."""
         delay = _FIRST_DELAY_S
         self._begun_at = time.monotonic()
         while True:
@@ -101,7 +99,7 @@ class WatchProcess:
             delay = min(2 * delay, _LONGEST_DELAY_S)
 
     async def _ended(self) -> str:
-        """Run one child to its end and return how it ended. If its messages cannot be processed, a new child reports
+        """Run one child until it exits; returns the reason. If its messages cannot be processed, a new child reports
         everything again.
         """
         try:
@@ -125,7 +123,7 @@ class WatchProcess:
             await _end(child)
 
     async def _loading(self, pid: int) -> None:
-        """Until its first message, say how far it is: on a starved machine that takes a minute."""
+        """Log progress until the child's first message: on an overloaded machine that takes a minute."""
         first = self._heard
         while self._heard == first:
             await asyncio.sleep(_LOOK_S)
@@ -155,7 +153,7 @@ class WatchProcess:
                 self._detail = "; ".join(f"{t.source}: {t.detail}" for t in probed.troubles[:3]) or None
 
     def _see(self, probed: watch.ProbeRound) -> None:
-        """Store a message's state of all catalogs: the end of each round, and before the first one its beginning."""
+        """Store the state of all catalogs from a message: at the end of each round, and at the start of the first."""
         if probed.last:
             troubles = tuple(f"{trouble.source}: {trouble.detail}" for trouble in probed.troubles)
             self.sighted = Sighted(probed.listed, probed.tables, tuple(probed.read), whole=True, troubles=troubles)
@@ -165,7 +163,7 @@ class WatchProcess:
 
 
 async def _end(child: asyncio.subprocess.Process) -> None:
-    """Ask, then insist."""
+    """Terminate, then kill."""
     if child.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Opens the catalogs that PyIceberg has by its property names, each with its own cheap way to names and pointers."""
+"""Opens any catalog that PyIceberg supports, by its property names, and picks the cheapest way to list and probe it."""
 
 from __future__ import annotations
 
@@ -26,22 +26,23 @@ _WRONG_SETTINGS = (
     *(ValueError, TypeError, KeyError, ImportError),
     *(NoSuchPropertyException, NotInstalledError, ArgumentError),
 )
-"""How PyIceberg and its drivers report properties of a wrong type, a malformed URI or a missing driver."""
+"""Errors of PyIceberg and its drivers for properties of a wrong type, a malformed URI or a missing driver."""
 _NESTED = ("ssl", "auth")
-"""Properties that PyIceberg wants as tables in tables; settings hold them with dots."""
+"""Properties that PyIceberg expects as nested tables; the settings use dotted keys."""
 _CONNECT_S = "10"
 _IMPLEMENTATION = "py-catalog-impl"
 _REST = "limnograph.adapters.iceberg.catalogs.rest.BoundedRest"
-"""By name: its HTTP client is a third of a second of imports that other catalogs do not need."""
+"""By name: importing its HTTP client takes a third of a second, and other catalogs do not need it."""
 
 
 def open_catalog(name: str, properties: Mapping[str, str], *, write: bool = False) -> PyIceberg:
     """PyIceberg catalog from its settings. Without `write`, an SQL catalog is opened read-only and never created.
+
     Raises SettingsError, SourceUnavailable, SourceTimeout.
     """
     try:
         with warnings.catch_warnings():
-            # PyIceberg's own deprecations, of settings that its users still need.
+            # PyIceberg's own deprecation warnings, for settings that users still need.
             warnings.simplefilter("ignore", DeprecationWarning)
             return load_catalog(name, **_nested(_bounded(name, properties, write=write)))
     except NotInstalledError as error:
@@ -52,12 +53,12 @@ def open_catalog(name: str, properties: Mapping[str, str], *, write: bool = Fals
     except _WRONG_SETTINGS as error:
         raise SettingsError(f"catalogs.{name}", first_line(error)) from error
     except Exception as error:
-        # Databases, REST servers and transports raise what they like: all of it is a catalog that does not serve now.
+        # Databases, REST servers and transports raise errors of any type: all mean that the catalog is unavailable now.
         raise unavailable(name, error) from error
 
 
 def observed_catalog(name: str, properties: Mapping[str, str]) -> Catalog:
-    """Port Catalog over the catalog of the settings. Raises as `open_catalog`."""
+    """Port Catalog over a catalog of the settings. Raises the same as `open_catalog`."""
     return names_of(open_catalog(name, properties))
 
 
@@ -77,11 +78,11 @@ def names_of(catalog: PyIceberg) -> Catalog:
 
 
 def _bounded(name: str, properties: Mapping[str, str], *, write: bool) -> dict[str, str]:
-    """A REST server or a PostgreSQL that swallows connections is given up after a while; what is not written is opened
-    so that it cannot be.
+    """The properties with timeouts for a REST server or a PostgreSQL that accepts connections without responding, and
+    with read-only access unless `write`.
     """
     found, uri = dict(properties), properties.get("uri", "")
-    # PyIceberg's own file and variables may add to the settings; an implementation of ours would not be given that.
+    # PyIceberg's own file and variables may add to the settings; a custom implementation would not receive those.
     elsewhere = Config().get_catalog_config(name)
     rest = found.get("type", "rest" if uri.startswith("http") else "") == "rest"
     if rest and not elsewhere and _IMPLEMENTATION not in found:

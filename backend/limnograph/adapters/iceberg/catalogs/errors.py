@@ -1,4 +1,4 @@
-"""What a catalog's failure means, as one sentence that names the catalog, what it answered and what to do."""
+"""A catalog's failure as one sentence that names the catalog, its response and what to do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from http import HTTPStatus
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
 
 CHARACTERS = 300
-"""Of a server's message."""
+"""Maximum length of a server's message in a sentence."""
 _REMEDIES = {
     401: "the token or password was rejected or has expired; renew the credentials of catalogs.{name}",
     403: "the credentials of catalogs.{name} are valid but lack permission; grant them read access",
@@ -17,11 +17,11 @@ _REMEDIES = {
 }
 
 _CODES = {"Expired": 401, "UnrecognizedClient": 401, "InvalidClientToken": 401, "AccessDenied": 403, "Throttl": 429}
-"""Parts of AWS's codes, and the status that means the same."""
+"""Parts of AWS error codes, and the equivalent HTTP status."""
 
 
 def unavailable(name: str, error: BaseException) -> SourceError:
-    """Whatever PyIceberg, a driver or a transport raised, as an error about the whole catalog."""
+    """Any error of PyIceberg, a driver or a transport, as an error about the whole catalog."""
     if isinstance(error, SourceError):
         return error
     status = _status_of(error)
@@ -39,13 +39,13 @@ def unavailable(name: str, error: BaseException) -> SourceError:
 
 
 def _code_of(error: BaseException) -> str:
-    """Code of an error of AWS, whose clients keep it in a response that is a dict."""
+    """Code of an AWS error, whose clients keep it in a response that is a dict."""
     response = getattr(error, "response", None)
     return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
 
 
 def answered(name: str, status: int, said: str = "") -> SourceError:
-    """A status of HTTP as an error about the whole catalog."""
+    """An HTTP status as an error about the whole catalog."""
     try:
         phrase = f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
@@ -57,17 +57,17 @@ def answered(name: str, status: int, said: str = "") -> SourceError:
 
 
 def of_one(error: SourceError, what: str) -> SourceRejected:
-    """The same failure, about one table or namespace alone."""
+    """The same failure, limited to one table or namespace."""
     return SourceRejected(what, error.detail)
 
 
 def first_line(error: BaseException) -> str:
-    """First line of an exception's message, its type without one."""
+    """First line of an exception's message; its type if the message is empty."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def _status_of(error: BaseException | None) -> int | None:
-    """HTTP status behind an exception of PyIceberg, which keeps the response in its cause."""
+    """HTTP status of a PyIceberg exception, which keeps the response in its cause."""
     while error is not None:
         status = getattr(getattr(error, "response", None), "status_code", None)
         if isinstance(status, int):

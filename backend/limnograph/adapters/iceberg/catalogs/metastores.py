@@ -1,6 +1,7 @@
-"""Names and probes of catalogs that keep pointers in an external service: Hive, Glue, any other of PyIceberg. Hive and
-Glue return the pointers of a whole database with its listing, and of one table without its metadata file. For any other
-catalog PyIceberg loads the table.
+"""Listing and probes of catalogs that keep pointers in an external service: Hive, Glue, any other that PyIceberg has.
+
+Hive and Glue return the pointers of a whole database with its listing, and the pointer of one table without its
+metadata file. For any other catalog, PyIceberg loads the table.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from limnograph.domain.ids import TableName, escape_level, unescape_level
 from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 
 _AT_ONCE = 100
-"""Tables of one call to a Hive metastore: each comes with all its columns."""
+"""Tables per call to a Hive metastore: each is returned with all its columns."""
 _ICEBERG = "iceberg"
 _NOT_THERE = (NoSuchTableError, NoSuchIcebergTableError, NoSuchPropertyException)
 _GONE = {"EntityNotFoundException", "NoSuchObjectException"}
 
 
 class AnyNames:
-    """Port Catalog over any PyIceberg catalog, by its own listing and `load_table`."""
+    """Port Catalog over any PyIceberg catalog, through its own listing and `load_table`."""
 
     at_once = False
 
@@ -64,7 +65,7 @@ class AnyNames:
             raise unavailable(self.name, error) from error
 
     def _tables(self, levels: tuple[str, ...]) -> Mapping[TableName, TablePointer | None]:
-        """Tables of one namespace, with their pointers where they come for nothing."""
+        """Tables of one namespace, with their pointers if the listing includes them."""
         identifiers = self._catalog.list_tables(levels)
         return {TableName.of(self.name, i[:-1] or levels, escape_level(i[-1])): None for i in identifiers}
 
@@ -74,7 +75,7 @@ class AnyNames:
 
     def _namespaces(self, parent: tuple[str, ...], seen: set[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
         for listed in self._catalog.list_namespaces(parent):
-            # Some catalogs answer with the full name, some with the last level only.
+            # Some catalogs return the full name, others only the last level.
             name = listed if listed[: len(parent)] == parent and len(listed) > len(parent) else (*parent, *listed)
             if name in seen or name == parent:
                 continue
@@ -84,7 +85,7 @@ class AnyNames:
                 yield from self._namespaces(name, seen)
 
     def _of_parameters(self, name: TableName, parameters: Mapping[str, str] | None) -> TablePointer | None:
-        """Pointer in the parameters of a Hive or Glue table, None for another format."""
+        """Pointer from the parameters of a Hive or Glue table; None for another format."""
         found = parameters or {}
         if (found.get("table_type") or "").lower() != _ICEBERG:
             return None
@@ -110,7 +111,7 @@ class AnyNames:
 
 
 class HiveNames(AnyNames):
-    """A Hive metastore, through PyIceberg's Thrift client. Every call opens a connection of its own."""
+    """A Hive metastore, through PyIceberg's Thrift client. Every call opens a new connection."""
 
     def _tables(self, levels: tuple[str, ...]) -> Mapping[TableName, TablePointer | None]:
         return self._listed(self._objects(levels))
@@ -130,13 +131,13 @@ class HiveNames(AnyNames):
         return self._of_parameters(name, hive.parameters)
 
     def _client(self) -> Any:
-        """A client of its own: PyIceberg's one is for one thread."""
+        """A new client: PyIceberg's shared one supports only one thread."""
         catalog: Any = self._catalog
         return catalog._create_hive_client(catalog.properties)  # noqa: SLF001
 
 
 class GlueNames(AnyNames):
-    """AWS Glue, through PyIceberg's boto3 client, which may be used by several threads."""
+    """AWS Glue, through PyIceberg's boto3 client, which is thread-safe."""
 
     def _tables(self, levels: tuple[str, ...]) -> Mapping[TableName, TablePointer | None]:
         return self._listed(self._objects(levels))

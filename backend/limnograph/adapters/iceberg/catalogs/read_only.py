@@ -1,6 +1,6 @@
-"""An SQL catalog that is only read: opening it creates no database, no table and no column.
+"""An SQL catalog opened for reading only: opening it creates no database, table or column.
 
-PyIceberg's own creates its tables when it is opened, and SQLite creates the file: a mistyped path would become a new,
+PyIceberg's own class creates its tables when opened, and SQLite creates the file: a mistyped path would become a new,
 empty catalog.
 """
 
@@ -32,7 +32,7 @@ def is_sql(properties: dict[str, str]) -> bool:
 
 def read_only_url(uri: str) -> str:
     """The URL of a database that is never written: SQLite opens its file with `mode=ro`, which does not create it.
-    Others stay as they are. Raises ArgumentError.
+    Other URLs are unchanged. Raises ArgumentError.
     """
     url = make_url(uri)
     if url.get_backend_name() != "sqlite" or (url.database or "") in _IN_MEMORY:
@@ -45,14 +45,14 @@ def read_only_url(uri: str) -> str:
 
 
 class ReadOnlySql(SqlCatalog):
-    """PyIceberg's SQL catalog. One whose database or tables are not there yet has no tables; they may come later."""
+    """PyIceberg's SQL catalog. If its database or tables do not exist yet, it is empty; they may be created later."""
 
     def __init__(self, name: str, **properties: Any) -> None:
         self._seen = False
         super().__init__(name, **{**properties, URI: read_only_url(str(properties.get(URI) or ""))})
 
     def _init_catalog(self) -> None:
-        """Which columns its tables have; where there are none yet, those of a new catalog."""
+        """Detect the columns of its tables; if there are no tables yet, assume those of a new catalog."""
         self._schema_version = "v1"
         if self.missing() is not None:
             return
@@ -63,7 +63,7 @@ class ReadOnlySql(SqlCatalog):
         raise PermissionError(f"catalog {self.name} is read-only")
 
     def load_table(self, identifier: Any) -> Table:
-        """As PyIceberg's. Raises NoSuchTableError also where there is no catalog yet."""
+        """The same as PyIceberg's. Also raises NoSuchTableError if the catalog does not exist yet."""
         if not self._seen:
             self._init_catalog()
         try:
@@ -74,7 +74,7 @@ class ReadOnlySql(SqlCatalog):
             raise NoSuchTableError(f"Table does not exist: {identifier}") from error
 
     def missing(self) -> str | None:
-        """What is not there of the catalog, as a sentence; None: all is. Raises what the driver raises."""
+        """What the catalog lacks, as a sentence; None if it is complete. Raises what the driver raises."""
         file = self._file()
         if file is not None and not file.exists():
             return f"database {file} does not exist; check catalogs.{self.name}.uri"
@@ -87,7 +87,7 @@ class ReadOnlySql(SqlCatalog):
         return None
 
     def _file(self) -> Path | None:
-        """The file of a SQLite database, as the settings name it."""
+        """The file of a SQLite database, from the settings."""
         url = self.engine.url
         if url.get_backend_name() != "sqlite" or (url.database or "") in _IN_MEMORY:
             return None

@@ -1,7 +1,7 @@
-"""Names and probes of an Iceberg REST catalog, through the session that PyIceberg has set up (auth, TLS, signing).
+"""Listing and probes of an Iceberg REST catalog, through the session that PyIceberg set up (auth, TLS, signing).
 
-A probe is one conditional request for the table without its history: `snapshots=refs` and `If-None-Match` of the last
-ETag. A server that knows neither answers in full, and only its pointer is taken.
+A probe is one conditional request for the table without its history: `snapshots=refs` and `If-None-Match` with the
+last ETag. A server that supports neither responds in full; only the pointer is used.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from limnograph.domain.ids import TableName, escape_level, unescape_level
 from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 
 CONNECT_S, READ_S, TOTAL_S = 5.0, 20.0, 60.0
-"""For one request: to be let in, between two pieces of the answer, and for all of it."""
+"""Timeouts of one request: to connect, between two pieces of the response, and for the whole response."""
 BODY_BYTES = 256 << 20
 PAGES, DEPTH = 100_000, 16
 _EXPIRED = {401, 419}
 _NO_CHILDREN = {400, 404, 405, 501}
 _PIECE = 1 << 20
 _HEADERS: dict[str, Any] = {
-    # A pointer needs no credentials of the store: vending them costs the server a call, and some never answer 304 then.
+    # A pointer needs no store credentials: vending them costs a call, and some servers then never return 304.
     "X-Iceberg-Access-Delegation": None,
-    # An ETag is one of a coding: a compressing proxy makes its own, which the catalog behind it does not know.
+    # An ETag belongs to one encoding: a compressing proxy creates its own, which the catalog behind it does not know.
     "Accept-Encoding": "identity",
 }
 
 
 class _RefusedRequest(SourceRejected):
-    """A refusal of one question. `status`: of HTTP, 0 for an answer that is none of the protocol."""
+    """A refusal of one request. `status`: HTTP status; 0 for a response outside the protocol."""
 
     def __init__(self, error: SourceError, status: int) -> None:
         super().__init__(error.source, error.detail)
@@ -53,7 +53,7 @@ class _Last(NamedTuple):
 
 
 class BoundedRest(RestCatalog):
-    """PyIceberg's catalog, whose requests bound neither their time nor the size of an answer, with our bounds."""
+    """PyIceberg's catalog with limits: its own requests limit neither their time nor the size of a response."""
 
     def _create_session(self) -> Session:
         session = super()._create_session()
@@ -63,7 +63,7 @@ class BoundedRest(RestCatalog):
 
 
 class RestNames:
-    """Port Catalog over a REST catalog. Keeps the last ETag of every table in memory: losing it costs an answer."""
+    """Port Catalog over a REST catalog. Keeps the last ETag of every table; losing one costs a full response."""
 
     at_once = False
 
@@ -85,7 +85,7 @@ class RestNames:
                 continue
             for table in (table for page in pages for table in page.identifiers):
                 tables[TableName.of(self.name, table.namespace or levels, escape_level(table.name))] = None
-        # Probes add to it meanwhile, from other threads: a copy is made in one go.
+        # Probes in other threads add to it meanwhile: copying it is atomic.
         for name in self._last.copy().keys() - tables.keys():
             self._last.pop(name, None)
         return CatalogNames(tables, tuple(troubles))
@@ -122,7 +122,7 @@ class RestNames:
         return ProbeResult(TablePointer(name, "iceberg", loaded.location), quiet, gap)
 
     def _namespaces(self, troubles: list[str], alive: Callable[[], None]) -> Iterator[tuple[str, ...]]:
-        """All of them, parents first. A server that ignores `parent` answers what was seen, and that is the end."""
+        """All namespaces, parents first. Stops when a server that ignores `parent` repeats what was listed."""
         url, seen = self._catalog.url(Endpoints.list_namespaces), set[tuple[str, ...]]()
         waiting: list[tuple[str, ...]] = [()]
         while waiting:
@@ -134,7 +134,7 @@ class RestNames:
             except _RefusedRequest as error:
                 if not parent:
                     raise
-                # Servers without nesting refuse the question for children, and a parent may be dropped meanwhile.
+                # Servers without nesting refuse a request for children, and a parent may be dropped meanwhile.
                 if error.status not in _NO_CHILDREN:
                     troubles.append(str(of_one(error, ".".join((self.name, *parent)))))
                 continue
@@ -147,7 +147,7 @@ class RestNames:
     def _pages(
         self, url: str, params: dict[str, str], kind: type[TablePage | NamespacePage], alive: Callable[[], None]
     ) -> Iterator[object]:
-        """Pages of a listing. Raises _Refused too."""
+        """Pages of a listing. Also raises _RefusedRequest."""
         size = self._catalog.properties.get("rest-page-size")
         asked = {**params, "pageSize": str(size)} if size else dict(params)
         tokens: set[str] = set()
@@ -168,7 +168,7 @@ class RestNames:
             asked["pageToken"] = page.token
 
     def _answer(self, url: str, params: dict[str, str], headers: dict[str, Any]) -> tuple[Response, bytes]:
-        """Response and body; after a renewal of the token if the first response requires one and PyIceberg can."""
+        """Response and body. Renews the token once if the response requires it and PyIceberg can."""
         response, body = self._once(url, params, headers)
         if response.status_code in _EXPIRED:
             try:
@@ -194,7 +194,7 @@ class RestNames:
 
 
 class _BoundedRequests:
-    """`Session.request` with timeouts, unless the caller has some, and with `_whole` bodies, unless it streams them."""
+    """`Session.request` with default timeouts, and with `_whole` bodies unless the caller streams them."""
 
     def __init__(self, request: Callable[..., Response], name: str) -> None:
         self._request, self._name = request, name
@@ -208,7 +208,7 @@ class _BoundedRequests:
 
 
 def _whole(response: Response, name: str) -> bytes:
-    """A body in its own coding. Raises SourceRejected, SourceTimeout, and what requests does."""
+    """A body in its original encoding. Raises SourceRejected, SourceTimeout, and what requests raises."""
     body, end = bytearray(), time.monotonic() + TOTAL_S
     for piece in response.iter_content(_PIECE):
         body += piece

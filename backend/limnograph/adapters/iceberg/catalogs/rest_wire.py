@@ -1,4 +1,4 @@
-"""Answers of an Iceberg REST catalog as its OpenAPI document has them, as far as names and pointers need them."""
+"""Responses of an Iceberg REST catalog, as in its OpenAPI document, reduced to what listing and probes need."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def pace(raw: msgspec.Raw) -> tuple[float | None, float | None]:
 
 
 def is_error(body: bytes) -> bool:
-    """Whether a body is an error of Iceberg REST: a 404 of a proxy or of a wrong address says nothing about tables."""
+    """Whether a body is an Iceberg REST error: a 404 from a proxy or a wrong address says nothing about tables."""
     try:
         return isinstance(json.loads(body).get("error"), dict)
     except (ValueError, AttributeError):

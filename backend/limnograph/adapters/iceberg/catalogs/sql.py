@@ -1,4 +1,4 @@
-"""Names and pointers of an SQL catalog: one query returns all of them."""
+"""Listing of an SQL catalog: one query returns all names and pointers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SqlNames:
     def __init__(self, catalog: SqlCatalog) -> None:
         self.name = str(catalog.name)
         self._catalog = catalog
-        # A catalog is probed every second and hardly changes: the last answer again costs a comparison.
+        # A catalog is probed every second and rarely changes: an unchanged result costs only a comparison.
         self._rows: Sequence[Row[Any]] | None = None
         self._known: dict[tuple[Any, ...], TablePointer] = {}
         self._names = CatalogNames({})
@@ -39,7 +39,7 @@ class SqlNames:
     def names(self, alive: Callable[[], None] = lambda: None) -> CatalogNames:  # noqa: ARG002
         rows = self._query("", {})
         if rows != self._rows:
-            # Most rows are those of the last time: their pointers are, too.
+            # Most rows are unchanged since the last query, and so are their pointers.
             self._known = {row: self._known.get(row) or self._pointer(row) for row in map(tuple, rows)}
             self._rows, self._names = rows, CatalogNames({pointer.name: pointer for pointer in self._known.values()})
         return self._names
@@ -68,7 +68,7 @@ class SqlNames:
             raise unavailable(self.name, error) from error
 
     def _missing(self) -> str | None:
-        """Why there is nothing to query, if known."""
+        """What is missing for a query, if known."""
         try:
             return self._catalog.missing() if isinstance(self._catalog, ReadOnlySql) else None
         except SQLAlchemyError:

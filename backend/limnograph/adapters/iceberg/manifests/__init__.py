@@ -1,1 +1,1 @@
-"""Manifest lists and manifests: entries as columns."""
+"""Manifest lists and manifests: their entries as columns."""

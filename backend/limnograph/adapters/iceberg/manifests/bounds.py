@@ -1,6 +1,6 @@
 """Bounds of a column as keys whose byte order is the order of the values (Iceberg spec, single-value serialisation).
 
-Knows how bounds are written in a manifest; which column to read is decided elsewhere.
+Knows how a manifest encodes bounds, not which column to read.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _SIGN = 1 << 63
 _ALL = (1 << 64) - 1
 _LONG = 8
 _DECIMAL_BYTES = 16
-"""Room for the 38 digits of the largest decimal."""
+"""Enough for the 38 digits of the largest decimal."""
 
 
 def bound_key(kind: str | None) -> Key | None:
-    """Key of a bound of a column of this Iceberg type; None for types whose bounds have no order of their own."""
+    """Conversion of a bound to a key, for a column of this Iceberg type; None for types whose bounds have no order."""
     if kind is None:
         return None
     return _KEYS.get(kind.partition("(")[0].partition("[")[0].strip())
 
 
 def column_type(schema: Any, field_id: int) -> str | None:
-    """Type of a column, also one inside structs, as a table schema writes it; None when it is absent or nested."""
+    """Type of a column, including columns inside structs, as in the table schema; None if it is absent or nested."""
     waiting: list[Any] = [schema]
     while waiting:
         fields = waiting.pop().get("fields")
@@ -48,7 +48,7 @@ def column_type(schema: Any, field_id: int) -> str | None:
 def bound_keys(
     kind: str | None, body: npt.NDArray[np.uint8], places: npt.NDArray[np.int64], has: npt.NDArray[np.bool_]
 ) -> KeyColumn:
-    """Keys of bounds that lie at `places` (`offset, size`) in `body`, for the records that have them."""
+    """Keys of the bounds at `places` (`offset, size`) in `body`, for the records that have them."""
     key = bound_key(kind)
     if key is None:
         return KeyColumn.of([None] * len(places))
@@ -60,21 +60,21 @@ def bound_keys(
 
 
 def _integers(body: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], has: npt.NDArray[np.bool_]) -> KeyColumn:
-    """`_integer` of many longs at once."""
+    """Vectorised `_integer` for longs."""
     little = body[offsets[has][:, None] + np.arange(_LONG)].view("<u8")
     ends = np.concatenate([[0], np.cumsum(has.astype(np.int64) * _LONG)])
     return KeyColumn(ends, (little ^ np.uint64(_SIGN)).astype(">u8").tobytes(), has)
 
 
 def _integer(raw: bytes) -> bytes | None:
-    """Little endian; four bytes also for a long whose column was an int when the file was written."""
+    """Little-endian integer. A long has four bytes if its column was an int when the file was written."""
     if len(raw) not in {4, 8}:
         return None
     return ((int.from_bytes(raw, "little", signed=True) + _SIGN) & _ALL).to_bytes(8, "big")
 
 
 def _floating(raw: bytes) -> bytes | None:
-    """The IEEE 754 order: negative numbers with all bits flipped, others with the sign bit. NaN is no bound."""
+    """IEEE 754 order: negative numbers with all bits flipped, others with the sign bit flipped. NaN is not a bound."""
     if len(raw) not in {4, 8}:
         return None
     (value,) = struct.unpack("<f" if len(raw) == 4 else "<d", raw)
@@ -85,7 +85,7 @@ def _floating(raw: bytes) -> bytes | None:
 
 
 def _decimal(raw: bytes) -> bytes | None:
-    """Big-endian two's complement of any length, made equally long and unsigned."""
+    """Big-endian two's complement of any length, extended to a fixed length and made unsigned."""
     if not 1 <= len(raw) <= _DECIMAL_BYTES:
         return None
     wide = 8 * _DECIMAL_BYTES

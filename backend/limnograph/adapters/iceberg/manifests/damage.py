@@ -1,4 +1,4 @@
-"""Whatever a foreign file makes its reader raise is the file's damage: it is foreign, and its schema is its own."""
+"""Converts any error in parsing an observed file to damage of that file: its bytes and its schema are untrusted."""
 
 from __future__ import annotations
 

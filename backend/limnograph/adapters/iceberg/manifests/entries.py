@@ -1,4 +1,4 @@
-"""Entries of one manifest as columns, one row an entry: what the kernel decodes and `sums.py` adds up."""
+"""Entries of one manifest as columns, one row per entry: decoded by the kernel, added up by `sums.py`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ LIVE_EXISTING, ADDED, DELETED = 0, 1, 2
 DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
 """Values of `content`."""
 NO_SNAPSHOT = -1
-"""`snapshot` of an entry for which neither it nor the manifest list names a snapshot."""
+"""`snapshot` of an entry if neither it nor the manifest list names a snapshot."""
 
 
 class KeyColumn(NamedTuple):
-    """One key a row, `data[offsets[i]:offsets[i + 1]]`, empty where there is none. Byte order is the values' order."""
+    """One key per row, `data[offsets[i]:offsets[i + 1]]`, empty if absent. Byte order is the order of the values."""
 
     offsets: npt.NDArray[np.int64]
     data: bytes
@@ -25,7 +25,7 @@ class KeyColumn(NamedTuple):
 
     @classmethod
     def of(cls, keys: Sequence[bytes | None]) -> KeyColumn:
-        """Keys of a list."""
+        """A column from a list of keys."""
         offsets = np.zeros(len(keys) + 1, np.int64)
         offsets[1:] = np.cumsum(np.fromiter((len(key or b"") for key in keys), np.int64, len(keys)))
         has = np.fromiter((key is not None for key in keys), np.bool_, len(keys))
@@ -33,7 +33,7 @@ class KeyColumn(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[KeyColumn]) -> KeyColumn:
-        """Keys of all parts, one after the other."""
+        """The concatenation of all parts."""
         lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(part.offsets) for part in parts)])
         offsets = np.zeros(lengths.size + 1, np.int64)
         offsets[1:] = np.cumsum(lengths)
@@ -41,7 +41,7 @@ class KeyColumn(NamedTuple):
         return cls(offsets, b"".join(part.data for part in parts), has)
 
     def listed(self) -> list[bytes | None]:
-        """The keys one by one."""
+        """The keys as a list."""
         ends = self.offsets.tolist()
         rows = zip(ends, ends[1:], self.has.tolist(), strict=False)
         return [self.data[start:end] if has else None for start, end, has in rows]
@@ -55,8 +55,11 @@ class Bounds(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Hashes of paths. `file`: of the entry's file. `target`: of the one data file that a delete file is scoped to, by
-    `referenced_data_file` or equal bounds of its paths (Iceberg's ContentFileUtil.isFileScoped); 0: to none.
+    """Hashes of paths.
+
+    file    of the entry's file
+    target  of the one data file that a delete file is scoped to, by `referenced_data_file` or equal bounds of its paths
+            (Iceberg's ContentFileUtil.isFileScoped); 0: not scoped to a file
     """
 
     file: npt.NDArray[np.uint64]
@@ -64,11 +67,14 @@ class Paths(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """`partition` indexes `partitions` (texts such as `day=2026-11-20/region=eu`, empty text: unpartitioned).
+    """The entries of a manifest.
 
-    `snapshot`: the entry's own, else the one that added the manifest. `size` bytes: of a deletion vector its own part
-    of the Puffin file. `bounds` only if a field id was requested, `paths` if they were. `spec_id`: partition spec by
-    the manifest's own header, None if it has none.
+    snapshot   the entry's own, else the snapshot that added the manifest
+    partition  index into `partitions` (texts such as `day=2026-11-20/region=eu`; empty text: unpartitioned)
+    size       bytes; of a deletion vector, its own part of the Puffin file
+    bounds     only if a field id was requested
+    paths      only if requested
+    spec_id    partition spec from the manifest's own header; None if it names none
     """
 
     status: npt.NDArray[np.int8]

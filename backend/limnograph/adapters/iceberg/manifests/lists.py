@@ -1,4 +1,4 @@
-"""A manifest list as its lines."""
+"""Parses a manifest list."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from limnograph.domain.metadata.manifests import ManifestFile
 
 MAX_LENGTH = 2**50
 MAX_COUNT = 2**50
-"""Files or rows that one line may claim; their sums still fit 64 bits."""
+"""Maximum files or rows that one line may claim; sums of these still fit 64 bits."""
 _MAX_SPEC_ID = 2**31 - 1
 _PATH, _LENGTH, _SPEC_ID, _CONTENT, _ADDED_BY = 500, 501, 502, 517, 503
 _COUNTS = (504, 505, 506, 512, 513, 514)
@@ -104,7 +104,7 @@ def _paths(chunk: Chunk, slot: int) -> list[str]:
 
 
 def _counts(chunk: Chunk, slot: int | None) -> list[int | None]:
-    """A count of every line, None where the writer left it out."""
+    """One count of every line; None if the writer left it out."""
     has, found = chunk.has(slot), chunk.numbers(slot, 0)
     if len(found) and not 0 <= found.min() <= found.max() <= MAX_COUNT:
         raise MetadataError("manifest_list_implausible", f"an entry with an impossible count: {found.max()}")

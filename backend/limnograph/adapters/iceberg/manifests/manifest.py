@@ -1,4 +1,4 @@
-"""A manifest's entries as columns. Reads eight columns of an entry, and the bounds of one column of the table."""
+"""A manifest's entries as columns: eight columns of each entry, and the bounds of one column of the table."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from limnograph.domain.metadata.manifests import ManifestFile
 
 MAX_FILE_BYTES = 2**50
 MAX_COUNT = 2**50
-"""Bytes and rows that one entry may claim; their sums still fit 64 bits."""
+"""Maximum bytes and rows that one entry may claim; sums of these still fit 64 bits."""
 _STATUS, _SNAPSHOT, _DATA_FILE, _CONTENT, _FORMAT, _PARTITION = 0, 1, 2, 134, 101, 102
 _RECORDS, _SIZE, _CONTENT_SIZE, _LOWER, _UPPER = 103, 104, 145, 125, 128
 _BOUND_KEYS = (126, 129)
 _PATH, _REFERENCED = 100, 143
 _SPEC_ID_DIGITS = 9
 DELETE_FILE_PATH = 2_147_483_546
-"""Field id of the paths in a position delete file (MetadataColumns.DELETE_FILE_PATH)."""
+"""Field id of the path column in a position delete file (MetadataColumns.DELETE_FILE_PATH)."""
 _TEXTS_KEPT = 8_192
-"""Partitions of a layout whose text is made once for all of its manifests."""
+"""Partition texts cached per layout, for all of its manifests."""
 _PUFFIN = 6 << 56 | int.from_bytes(b"PUFFIN\0", "big")
 
 # Field ids of the Iceberg spec; names for writers that left the ids out.
@@ -57,7 +57,7 @@ _BOUNDS = (WantedField(_LOWER, ("lower_bounds",), "bound"), WantedField(_UPPER, 
 
 
 class _Layout(NamedTuple):
-    """What the header of a manifest says about its entries. `text`: a partition's bytes as text."""
+    """What a manifest's header declares about its entries. `text`: a partition's bytes as text."""
 
     plan: Plan
     text: Callable[[bytes], str]
@@ -67,9 +67,8 @@ class _Layout(NamedTuple):
 
 @as_damage
 def decode_manifest(content: bytes, manifest: ManifestFile, *, bounds_of: int | None, paths: bool = False) -> Entries:
-    """The entries of one manifest as columns; with bounds of the column of field id `bounds_of`. With `paths`, delete
-    files are scoped by the bounds of DELETE_FILE_PATH, which is then the column to read from delete manifests.
-
+    """The entries of one manifest as columns, with the bounds of the column of field id `bounds_of`. With `paths`,
+    delete files are scoped by the bounds of DELETE_FILE_PATH; for delete manifests, `bounds_of` must be it.
     Raises MetadataError: manifest_unreadable, manifest_implausible, avro_damaged, avro_codec_unknown, avro_too_large.
     """
     container = open_container(content)
@@ -90,7 +89,7 @@ def _spec_id(container: Container) -> int | None:
 
 
 class _Names(NamedTuple):
-    """Partitions of a manifest: number by text, and by the bytes that were already seen."""
+    """Partitions of a manifest: numbers by text, and by bytes already seen."""
 
     texts: dict[str, int]
     known: dict[bytes, int]
@@ -107,7 +106,7 @@ class _Names(NamedTuple):
 
 def _entries(chunk: Chunk, layout: _Layout, manifest: ManifestFile, names: _Names, *, bounds_of: int | None) -> Entries:
     slot = layout.plan.slots.get
-    # Several deletion vectors share a Puffin file: each counts with its own bytes, as Iceberg's summaries do.
+    # Several deletion vectors share a Puffin file: each counts with its own bytes, as in Iceberg's summaries.
     size = chunk.numbers(slot(_CONTENT_SIZE), chunk.numbers(slot(_SIZE), -1))
     status = _plausible(chunk.numbers(slot(_STATUS), -1), 2, "status", manifest)
     kind = _plausible(chunk.numbers(slot(_CONTENT), DATA), 2, "content", manifest)
@@ -129,8 +128,8 @@ def _entries(chunk: Chunk, layout: _Layout, manifest: ManifestFile, names: _Name
 
 
 def _plausible(numbers: npt.NDArray[np.int64], most: int, what: str, manifest: ManifestFile) -> npt.NDArray[np.int64]:
-    """The numbers if all are from 0 to `most`; an unknown one is below 0."""
-    # As unsigned numbers the negative ones are the largest.
+    """The numbers, if all are from 0 to `most`; unknown ones are below 0."""
+    # Viewed as unsigned, the negative numbers are the largest.
     if len(numbers) and numbers.view(np.uint64).max() > most:
         wrong = numbers.min() if numbers.min() < 0 else numbers.max()
         raise MetadataError("manifest_implausible", f"{manifest.path} has an entry of {what} {wrong}")
@@ -204,7 +203,7 @@ def _layout_of(container: Container, bounds_of: int | None, *, paths: bool) -> _
 def _layout(
     schema_text: bytes, spec_text: bytes, table_schema_text: bytes, bounds_of: int | None, *, paths: bool
 ) -> _Layout:
-    """Made once for all manifests that one writer wrote of one spec: their headers are the same bytes."""
+    """Cached for all manifests of one writer and spec: their headers are the same bytes."""
     schema = parse_schema(schema_text)
     data_file = find_field(schema, WantedField(_DATA_FILE, ("data_file",)))
     inner = bare(data_file["type"]) if data_file else None
@@ -226,7 +225,7 @@ def _layout(
 
 
 def _text(spec_fields: list[dict[str, Any]], kind: Any) -> Callable[[bytes], str]:
-    """Text of a partition from its bytes in a manifest; empty for no bytes, no record and no fields."""
+    """Text of a partition from its bytes in a manifest; empty for no bytes, no record or no fields."""
     record = bare(kind)
     if not isinstance(record, dict) or not record.get("fields"):
         return lambda _raw: ""

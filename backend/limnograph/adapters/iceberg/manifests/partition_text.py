@@ -1,4 +1,4 @@
-"""Partition values as text, `day=2026-11-20/region=eu`, from what a manifest's own header says about its spec."""
+"""Partition values as text, `day=2026-11-20/region=eu`, based on the spec in the manifest's own header."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIRST_DAY = date(1970, 1, 1)
 
 
 def partition_text(spec_fields: list[dict[str, Any]], record: Any) -> Callable[[tuple[Any, ...]], str]:
-    """Function from the raw values of a partition record to text. `record`: Avro type of the partition field."""
+    """A function from the raw values of a partition record to text. `record`: Avro type of the partition field."""
     avro_fields = record.get("fields", []) if isinstance(record, dict) else []
     by_id = {field.get("field-id"): field for field in spec_fields}
     shows = [_named(field, by_id.get(field.get("field-id")), field["type"]) for field in avro_fields]
@@ -38,7 +38,7 @@ def _named(avro: dict[str, Any], spec: dict[str, Any] | None, kind: Any) -> tupl
 
 
 def _guarded(show: Show) -> Show:
-    """A value outside of what its type can say is shown as it is: a name must never stop a count."""
+    """`show`, but a value out of range for its type is shown raw: a label must never stop a count."""
 
     def guarded(value: Any) -> str:
         try:

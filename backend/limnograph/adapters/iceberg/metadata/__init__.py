@@ -1,1 +1,1 @@
-"""metadata.json and where it is."""
+"""metadata.json: locating and reading it."""

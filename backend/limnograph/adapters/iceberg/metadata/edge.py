@@ -1,4 +1,4 @@
-"""Numbers of foreign JSON as our columns can hold them."""
+"""Validates numbers in observed JSON against the ranges that the meta tables can store."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from limnograph.domain.metadata.table import LogEntry, TableProblem
 from limnograph.domain.time import Millis
 
 MILLIS = range(-62_135_596_800_000, 253_402_300_800_000)
-"""Instants of the years 1 to 9999: within 64 bits as microseconds, and every engine can write them as text."""
+"""Instants of the years 1 to 9999: they fit 64 bits as microseconds, and every engine can write them as text."""
 
 
 class Edge:
-    """A value that is no number, or one beyond its range, is a problem of the table, and then not known."""
+    """A value that is not a number, or out of range, is reported as a problem of the table and treated as unknown."""
 
     INT32: ClassVar[range] = range(-(2**31), 2**31)
     INT64: ClassVar[range] = range(-(2**63), 2**63)
@@ -21,12 +21,12 @@ class Edge:
         self.problems = problems
 
     def instant(self, item: dict[str, Any], key: str) -> Millis | None:
-        """The instant of `key`, epoch milliseconds; None as `number`."""
+        """The instant of `key`, epoch milliseconds; None as in `number`."""
         found = self.number(item, key, MILLIS)
         return None if found is None else Millis(found)
 
     def number(self, item: dict[str, Any], key: str, within: range = INT64) -> int | None:
-        """The number of `key`; None when it is absent, no whole number or out of range."""
+        """The number of `key`; None if it is absent, not a whole number or out of range."""
         found = item.get(key)
         if found is None:
             return None
@@ -39,7 +39,7 @@ class Edge:
         return found
 
     def incomplete(self, detail: str) -> None:
-        """Something that the metadata should say was left out."""
+        """Report that required metadata is missing."""
         self.problems.append(TableProblem("metadata_incomplete", detail))
 
     def fits(self, item: dict[str, Any], key: str) -> bool:
@@ -58,6 +58,6 @@ class Edge:
 
 
 def dicts(document: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """The objects of a list; empty for what is no list."""
+    """The objects of a list; empty if the value is not a list."""
     found = document.get(key)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

@@ -1,4 +1,4 @@
-"""gzip of a metadata file, in small steps and never beyond what a metadata file may hold."""
+"""Decompresses a gzipped metadata file in small steps, with a limit on its size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from limnograph.domain.errors import MetadataError
 MAX_METADATA_BYTES = 256 * 2**20
 GZIP_MAGIC = b"\x1f\x8b"
 _MAX_EXPANSION = 64
-"""JSON of a long history shrinks to an eighth; no real file comes near a sixty-fourth."""
+"""JSON of a long history shrinks to an eighth; no real file shrinks to a sixty-fourth."""
 _ALWAYS = 16 * 2**20
 _INPUT, _OUTPUT = 1 << 16, 1 << 22
 _GZIP = 16 + 15
@@ -19,7 +19,7 @@ _IsalError: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # isa
 def inflated(content: bytes, location: str) -> bytearray:
     """All members of a gzip file. Raises MetadataError: metadata_unreadable, file_too_large."""
     limit = min(MAX_METADATA_BYTES, _ALWAYS + _MAX_EXPANSION * len(content))
-    # The trailer says the length: an honest bomb is refused before a byte of it is made.
+    # The trailer states the length: a bomb that states its size is refused before it is decompressed.
     if int.from_bytes(content[-4:], "little") > limit:
         raise _too_large(location, limit)
     view, out = memoryview(content), bytearray()
@@ -37,7 +37,7 @@ def inflated(content: bytes, location: str) -> bytearray:
 
 
 def _member(view: memoryview, position: int, out: bytearray, limit: int) -> int:
-    """Append one member to `out`; the position behind it."""
+    """Append one member to `out`; returns the position after it."""
     inflater = isal_zlib.decompressobj(_GZIP)
     while not inflater.eof:
         piece = view[position : position + _INPUT]

@@ -1,4 +1,4 @@
-"""The newest metadata file of a table folder: version hint, else the highest version number."""
+"""Finds the latest metadata file of a table folder: by version hint, else by the highest version number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_VERSION = -1
 
 
 class _NamedFile(NamedTuple):
-    """A metadata file by its name. Files of one version are distinguished by when they were written."""
+    """A metadata file by its name. Files of one version are ordered by modification time."""
 
     version: int
     modified_ms: int
@@ -27,9 +27,9 @@ class _NamedFile(NamedTuple):
 
 
 def newest_metadata(location: str, storage: Storage) -> str:
-    """`location` itself when it is a metadata file, else the newest one of that table folder (or of its `metadata`).
+    """`location` itself if it is a metadata file, else the latest one in that table folder (or in its `metadata`).
 
-    Raises InvalidInput when there is no table, SourceError when storage does not answer.
+    Raises InvalidInput if there is no table, SourceError if storage does not respond.
     """
     if location.endswith((".json", ".json.gz")):
         return location
@@ -41,8 +41,8 @@ def newest_metadata(location: str, storage: Storage) -> str:
 
 
 def _hinted(folder: str, storage: Storage, names: list[_NamedFile]) -> str | None:
-    """What version-hint.text means: a number, or a file's name with or without its ending. A hint may lag behind, so
-    a higher version wins.
+    """The file that version-hint.text names: by number, or by a file name with or without extension. A hint may be
+    outdated, so a higher version wins.
     """
     try:
         hint = storage.read(f"{folder}/version-hint.text", _HINT_LIMIT).decode("utf-8", "replace").strip()

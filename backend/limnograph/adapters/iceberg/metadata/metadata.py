@@ -1,7 +1,7 @@
-"""metadata.json, format v1 to v3, plain or gzip, into `domain/metadata/table.py`. Lenient: unknown types stay as they
-are.
+"""Parses metadata.json, format v1 to v3, plain or gzip, into `domain/metadata/table.py`. Lenient: unknown types are
+kept unchanged.
 
-PyIceberg's model rejects whole tables for one unknown type; their history must still be readable.
+PyIceberg's model rejects a whole table for one unknown type; its history must still be readable.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _VERSIONS = (1, 2, 3)
 _REQUIRED = ("schemas", "partition-specs", "last-partition-id", "sort-orders", "last-sequence-number")
 _RETENTION = ("min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms")
 _LONG = frozenset({"snapshots", "snapshot-log"})
-"""What grows with the history is read by types of its own."""
+"""Keys that grow with the history are decoded by dedicated types."""
 _UNREAD = frozenset({"statistics", "partition-statistics"})
 _decode_document = msgspec.json.Decoder(dict[str, Raw]).decode
 
@@ -120,7 +120,7 @@ def _refs(document: dict[str, Any], snapshots: dict[int, Snapshot], edge: Edge) 
 
 
 def _retention(item: dict[str, Any]) -> dict[str, int]:
-    """What is no number of 64 bits says nothing: it decides nothing that we count."""
+    """Retention settings; a value that is not a 64-bit number is ignored, because no count depends on it."""
     found = {key: item.get(key) for key in _RETENTION}
     return {key: n for key, n in found.items() if type(n) is int and n in Edge.INT64}
 
@@ -133,7 +133,7 @@ def _specs(document: dict[str, Any], edge: Edge) -> dict[int, dict[str, Any]]:
 
 
 def _current(document: dict[str, Any], key: str, known: dict[int, dict[str, Any]], code: str, edge: Edge) -> int | None:
-    """Id of the current schema or spec; format v1 may name none and then has one only."""
+    """Id of the current schema or spec. Format v1 may name none; there is only one then."""
     current = edge.number(document, key, Edge.INT32)
     if not isinstance(document.get(key), int) and len(known) == 1:
         (only,) = known
@@ -144,7 +144,7 @@ def _current(document: dict[str, Any], key: str, known: dict[int, dict[str, Any]
 
 
 def _by_id(items: list[dict[str, Any]], key: str, edge: Edge) -> dict[int, dict[str, Any]]:
-    """Items by their id, 0 where format v1 gave none; one whose id is out of range cannot be meant by anything."""
+    """Items by id (0 if format v1 omits it); items with an id out of range are dropped: nothing can refer to them."""
     found = {edge.number(item, key, Edge.INT32) if isinstance(item.get(key), int) else 0: item for item in items}
     return {number: item for number, item in found.items() if number is not None}
 

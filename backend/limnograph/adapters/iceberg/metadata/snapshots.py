@@ -1,4 +1,4 @@
-"""Snapshots and the log of main in a metadata file: typed and fast, item by item where one is not as it should be."""
+"""Snapshots and main's log in a metadata file: decoded as typed structs, or leniently one by one if that fails."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OBJECT = ord("{")
 
 
 class _Snapshot(msgspec.Struct, rename="kebab", gc=False):
-    """As the specification has it; what we do not keep is passed over."""
+    """A snapshot as specified; fields that are not stored are skipped."""
 
     snapshot_id: _Int64
     timestamp_ms: _Millis | None = None
@@ -44,7 +44,7 @@ _decode_items = msgspec.json.Decoder(list[Raw]).decode
 
 
 def read_snapshots(text: Raw | None, edge: Edge) -> dict[int, Snapshot]:
-    """Snapshots by id in the file's order; those without an id or a place in the history are left out."""
+    """Snapshots by id in the file's order; those without an id, or with an invalid sequence number, are left out."""
     if text is None:
         return {}
     try:
@@ -91,7 +91,7 @@ def _items(text: Raw) -> Iterator[Raw]:
 
 
 def _plain(item: Raw) -> Any:
-    """Any JSON; letters that are no UTF-8 are replaced."""
+    """Any JSON; invalid UTF-8 is replaced."""
     return msgspec.json.decode(bytes(item).decode("utf-8", "replace"))
 
 
@@ -104,7 +104,7 @@ def _one_by_one(text: Raw, edge: Edge) -> Snapshot | None:
 
 
 def _lenient(item: dict[str, Any], edge: Edge) -> Snapshot | None:
-    """None for one without an id, or whose place in the history is beyond what numbers say."""
+    """None for a snapshot without an id, or with a sequence number out of range."""
     snapshot_id = edge.number(item, "snapshot-id")
     if snapshot_id is None or not edge.fits(item, "sequence-number"):
         return None

@@ -1,1 +1,1 @@
-"""What manifests add up to, and the cache of it."""
+"""Sums over manifest entries, and their cache."""

@@ -1,4 +1,4 @@
-"""Compares a list's entries with their manifests: a file that is truncated between two blocks reads without error."""
+"""Compares a manifest list with its manifests: a file truncated between two blocks reads without error."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata.manifests import ManifestFile
 
 DISAGREES = "manifest_list_disagrees"
-"""Note: the list has other counts or another length. The numbers are those of the manifests themselves."""
+"""Note: the list has other counts or another length. The reported numbers are from the manifests themselves."""
 _said = attrgetter("added_files", "existing_files", "deleted_files", "length")
 _LENGTH = CHECKS.index("length")
 
 
 def compared(sums: TableSums, lines: Sequence[Line], manifests: Sequence[ManifestFile]) -> tuple[str, ...]:
-    """Notes about entries that differ from their manifests.
+    """Notes about lines that differ from their manifests.
 
-    Raises MetadataError (`avro_damaged`) for a manifest that is shorter than its recorded length, unless the recorded
-    counts match: writers that rewrite paths leave old lengths behind, but matching counts are no accident.
+    Raises MetadataError (`avro_damaged`) for a manifest shorter than its recorded length, unless the recorded counts
+    match: writers that rewrite paths leave old lengths behind, but counts do not match by accident.
     """
     if not lines:
         return ()
     held, said = sums.checks(lines), list(map(_said, manifests))
     if said == list(zip(*held.tolist(), strict=True)):
         return ()
-    # What a line leaves out is not a number, which equals nothing and is below nothing.
+    # A missing value is NaN: equal to nothing and below nothing.
     listed = np.array(said, np.float64).T
     differs = (listed != held) & ~np.isnan(listed)
     confirmed = (listed[:_LENGTH] == held[:_LENGTH]).all(axis=0)

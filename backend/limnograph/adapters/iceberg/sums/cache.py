@@ -1,4 +1,4 @@
-"""What was learnt of tables' manifests: in memory for the tables read last, in one file per table below it."""
+"""Cache of manifest sums: in memory for recently read tables, and in one file per table on disk."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from limnograph.domain.metadata.table import TableMetadata
 
 _T = TypeVar("_T")
 MEMORY_BYTES = 128 * 2**20
-"""Budget of one process; a child may have 512 MB resident in all."""
+"""Budget per process; a child process may have 512 MB resident in total."""
 FOLDER_BYTES = 4 * 2**30
 """Budget of the folder: about 5,000 tables of 2,000 manifests."""
 _TRIM_EVERY = 256
-"""Writes between two looks at the folder's size."""
+"""Writes between two checks of the folder's size."""
 
 
 class Key(NamedTuple):
-    """A table, and what its numbers depend on besides its manifests: the bound of small files, the field of overlap."""
+    """A table, and the parameters of its numbers: the size below which files are small, and the field of overlap."""
 
     name: str
     small_below: int
@@ -46,8 +46,8 @@ class Key(NamedTuple):
 class TableCache:
     """One table's manifests. Hold `lock` while using it.
 
-    Two manifests are the same when their lines agree (`lines_of`); `small_below` and the field of the bounds are part
-    of what a number means, so other ones have rows of their own.
+    Two manifests are the same if their lines agree (`lines_of`). `small_below` and the field of the bounds define the
+    meaning of the numbers, so other values have separate rows.
     """
 
     def __init__(self, key: Key, file: CacheFile | None) -> None:
@@ -60,21 +60,21 @@ class TableCache:
 
     @property
     def nbytes(self) -> int:
-        """Memory that it takes."""
+        """Bytes of memory."""
         return self.sums.nbytes + self._file_bytes
 
     def knows(self, line: Line, *, files: bool) -> bool:
-        """Whether memory holds a manifest's sums, and with `files` its file columns too."""
+        """Whether memory holds a manifest's sums; with `files`, also its file columns."""
         return line in self.sums and (not files or line in self.files)
 
     def unknown(self, lines: Iterable[Line], *, files: bool) -> list[Line]:
-        """Those of the manifests that memory does not know, in their order."""
+        """The given manifests that memory lacks, in order."""
         if files:
             return [line for line in lines if not self.knows(line, files=True)]
         return self.sums.absent(lines)
 
     def recall(self, lines: Iterable[Line], *, files: bool) -> None:
-        """Take what the file knows of these manifests into memory; `files`: their file columns too."""
+        """Load these manifests from the file into memory; `files`: their file columns too."""
         if self._file is None:
             return
         absent = [line for line in dict.fromkeys(lines) if line not in self.sums]
@@ -87,7 +87,7 @@ class TableCache:
                 self._hold(line, columns)
 
     def learn(self, learnt: Sequence[tuple[Line, ManifestSums, ManifestFiles | None]]) -> None:
-        """Add manifests that were just read, in memory and in the file."""
+        """Add newly read manifests, in memory and in the file."""
         for line, sums, columns in learnt:
             self.sums.add(line, sums)
             if columns is not None:
@@ -104,11 +104,11 @@ class TableCache:
         self._file_bytes = sum(columns.nbytes for columns in self.files.values())
 
     def drop_files(self) -> None:
-        """Keep no file columns in memory."""
+        """Evict all file columns from memory."""
         self.files, self._file_bytes = {}, 0
 
     def prune(self, lines: Sequence[Line]) -> None:
-        """Let the file forget manifests that the newest snapshot does not list, once they are the most of it."""
+        """Prune the file of manifests that the latest snapshot does not list, once they are the majority."""
         if self._file is not None:
             keys = {
                 "sums": lambda: list(map(self._sums_key, lines)),
@@ -131,7 +131,7 @@ class TableCache:
 def sealed_rows(
     learnt: Iterable[tuple[Line, ManifestSums, ManifestFiles | None]], small_below: int, bounds_of: int | None
 ) -> dict[str, dict[bytes, bytes]]:
-    """Manifests as values of a table's file: by kind and key."""
+    """Manifests as values of a table's file, by kind and key."""
     rows: dict[str, dict[bytes, bytes]] = {"sums": {}, "files": {}}
     for line, sums, columns in learnt:
         key = _sums_key(line, small_below)
@@ -174,8 +174,8 @@ class ManifestCache:
         self._writes = 0
 
     def table(self, metadata: TableMetadata, bounds_of: int | None) -> TableCache:
-        """The table's part. Tables are distinguished by uuid, location and the folder of their metadata, so that one
-        that claims another's identity shares nothing with it.
+        """The cache of one table. Tables are distinguished by uuid, location and metadata folder, so that a table that
+        claims another's identity shares nothing with it.
         """
         home = normalise_location(metadata.metadata_location).rpartition("/")[0]
         name = hashlib.sha256(f"{metadata.table_uuid}\n{metadata.location}\n{home}".encode()).hexdigest()[:32]
@@ -189,7 +189,7 @@ class ManifestCache:
             return self._tables[key]
 
     def settle(self, table: TableCache, lines: Sequence[Line], *, wrote: bool) -> None:
-        """Keep within the budgets after a read of `table` whose live manifests are `lines`. Hold its lock."""
+        """Enforce the budgets after a read of `table` whose live manifests are `lines`. Hold its lock."""
         if table.nbytes > self._memory // 2:
             table.forget_others(lines)
         if table.nbytes > self._memory // 2:
@@ -200,7 +200,7 @@ class ManifestCache:
             self._trim()
 
     def _weigh(self, table: TableCache) -> None:
-        """Let the tables go that were not read for longest. One that went while it was read is not kept."""
+        """Evict the least recently read tables. A table evicted while being read is not kept."""
         with self._lock:
             if self._tables.get(table.key) is table:
                 self._weight += table.nbytes - self._weights.get(table.key, 0)
@@ -210,7 +210,7 @@ class ManifestCache:
                 self._weight -= self._weights.pop(key, 0)
 
     def _trim(self) -> None:
-        """Looks at the folder at this process's first write, then now and then."""
+        """Check the folder's size at this process's first write, then periodically."""
         if self._folder is not None and self._writes % _TRIM_EVERY == 0:
             trim(self._folder, self._folder_bytes)
         self._writes += 1
@@ -218,5 +218,5 @@ class ManifestCache:
 
 @lru_cache(maxsize=4)
 def shared_cache(folder: str) -> ManifestCache:
-    """The process's one cache above `[cache] dir`; empty: memory only."""
+    """The shared cache of this process, over `[cache] dir`; empty: memory only."""
     return ManifestCache(iceberg_folder(folder) if folder else None)

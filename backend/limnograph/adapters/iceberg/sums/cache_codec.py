@@ -1,4 +1,4 @@
-"""Arrays of one manifest as bytes for the cache, and back. What does not fit its digest is as if it were absent."""
+"""Encodes the arrays of one manifest as bytes for the cache. A value with a wrong digest counts as absent."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from limnograph.adapters.iceberg.sums.file_columns import FileColumns, ScopedDel
 from limnograph.adapters.iceberg.sums.sums import DELTA, LIVE, WIDTH, GroupedSums, ManifestSums
 
 VERSION = b"4"
-"""Rises when sums, columns or this form change: older rows then have other keys and digests."""
+"""Incremented when sums, columns or this encoding change: older rows then have other keys and digests."""
 _DIGEST = 16
 
 
 def key_of(*parts: object) -> bytes:
-    """Key of what these parts name."""
+    """Key for a combination of parts."""
     return hashlib.blake2b(repr((VERSION, *parts)).encode(), digest_size=_DIGEST).digest()
 
 
 def sealed(key: bytes, parts: list[Any]) -> bytes:
-    """Parts (arrays as bytes, texts) in a form that `opened` accepts under the same key only."""
+    """Parts (arrays as bytes, texts) encoded so that `opened` accepts them only under the same key."""
     content = zlib.compress(msgspec.msgpack.encode(parts), 1)
     return _digest(key, content) + content
 
 
 def opened(key: bytes, value: bytes) -> list[Any] | None:
-    """Parts of a sealed value; None when it is not one, or another key's."""
+    """Parts of a sealed value; None if it is invalid or belongs to another key."""
     content = value[_DIGEST:]
     if value[:_DIGEST] != _digest(key, content):
         return None
@@ -52,7 +52,7 @@ def pack_sums(sums: ManifestSums) -> list[Any]:
 
 
 def unpack_sums(parts: list[Any]) -> ManifestSums:
-    """The sums of `pack_sums`."""
+    """The sums from the parts of `pack_sums`."""
     totals, live_p, live_w, live_n, delta_p, delta_w, delta_n, partitions, spec_id = parts
     return ManifestSums(
         totals=_longs(totals).reshape(WIDTH),
@@ -76,7 +76,7 @@ def pack_files(columns: FileColumns | ScopedDeletes) -> list[Any]:
 
 
 def unpack_files(parts: list[Any]) -> FileColumns | ScopedDeletes:
-    """What `pack_files` was given."""
+    """The columns from the parts of `pack_files`."""
     if len(parts) == len(ScopedDeletes._fields):
         target, deleted, is_dv = parts
         return ScopedDeletes(np.frombuffer(target, np.uint64), _longs(deleted), np.frombuffer(is_dv, np.bool_))

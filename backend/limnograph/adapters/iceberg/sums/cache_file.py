@@ -1,4 +1,4 @@
-"""One rebuildable SQLite file of values by key. Losing it costs time: with whatever goes wrong it is as if empty."""
+"""One rebuildable SQLite file of values by key. Losing it costs only time: on any error it behaves as if empty."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from limnograph.domain.metadata.manifests import CacheRow
 
 _T = TypeVar("_T")
 KINDS = ("sums", "files")
-"""Tables of the file. `files` is the large one and only read for shapes."""
+"""Tables of the file. `files` is the large one, and is read only for shapes."""
 _AT_ONCE = 500
 _SLACK = 64
 _WAIT_SECONDS = 1.0
 _SPOILT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT}
-"""Results that say the file itself is useless; others (locked, full, read-only) pass."""
+"""Results that mean the file is unusable; others (locked, full, read-only) are temporary."""
 
 
 class CacheFile:
-    """Several processes may use the same file at once; each call is a connection of its own."""
+    """Several processes may use the same file at once; each call opens a connection."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._added: int | None = None
 
     def get(self, kind: str, keys: Collection[bytes]) -> dict[bytes, bytes]:
-        """Values of the keys that are there."""
+        """Values of the keys that are stored."""
         if not keys or not self.path.exists():
             return {}
         return self._tried(lambda connection: _select(connection, kind, list(keys)), {})
@@ -41,8 +41,8 @@ class CacheFile:
             self._added += sum(map(len, values.values()))
 
     def prune(self, live: int, kept: Mapping[str, Callable[[], Collection[bytes]]]) -> None:
-        """Forget other keys of a kind once they are more than the `live` ones, which are only then computed.
-        Counts at the first call, then when _SLACK values were added: counting costs as much as adding one.
+        """Delete other keys of a kind once they outnumber the `live` ones, whose keys are computed only then. Counts at
+        the first call, then after every _SLACK added values: counting costs as much as adding one.
         """
         if self._added is not None and self._added < _SLACK:
             return
@@ -50,7 +50,7 @@ class CacheFile:
         self._tried(lambda connection: _prune(connection, live, kept), None)
 
     def remove(self) -> None:
-        """Start over."""
+        """Delete the file."""
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 self.path.with_name(self.path.name + suffix).unlink()
@@ -71,7 +71,7 @@ class CacheFile:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """A killed process must leave a sound file (WAL); a lost machine may leave a spoilt one (no syncing)."""
+    """A killed process leaves a valid file (WAL); a machine crash may corrupt it (no sync)."""
     connection.execute("pragma journal_mode=wal")
     connection.execute("pragma synchronous=off")
     for kind in KINDS:
@@ -110,7 +110,7 @@ def _prune(connection: sqlite3.Connection, live: int, kept: Mapping[str, Callabl
 
 
 def trim(folder: Path, budget_bytes: int) -> None:
-    """Remove the files that were not written for longest until the others take at most `budget_bytes`."""
+    """Remove the least recently written files until the others take at most `budget_bytes`."""
     sizes: list[tuple[float, int, Path]] = []
     with suppress(OSError):
         for path in folder.glob("*.sqlite"):
@@ -126,17 +126,17 @@ def trim(folder: Path, budget_bytes: int) -> None:
 
 
 def iceberg_folder(folder: str) -> Path:
-    """The part of `[cache] dir` that is Iceberg's."""
+    """Iceberg's folder below `[cache] dir`."""
     return Path(folder) / "iceberg"
 
 
 def file_of(folder: Path, name: str) -> Path:
-    """Where the values of the table of that name lie."""
+    """Location of the file with the values of this table."""
     return folder / f"{name}.sqlite"
 
 
 def learn(cache_dir: str, name: str, rows: Iterable[CacheRow]) -> None:
-    """Put values that others read into a table's file."""
+    """Store values that other readers computed in a table's file."""
     values: dict[str, dict[bytes, bytes]] = {kind: {} for kind in KINDS}
     for row in rows:
         if row.kind in values:

@@ -1,4 +1,4 @@
-"""Content of a snapshot from the sums of its manifests: totals, what the snapshot changed, states of partitions."""
+"""Content of a snapshot from the sums of its manifests: totals, its changes, states of partitions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from limnograph.domain.time import Micros
 
 
 class SnapshotSums:
-    """The sums of one snapshot's live manifests. Raises MetadataError where they leave 64 bits."""
+    """The sums of one snapshot's live manifests. Raises MetadataError if they exceed 64 bits."""
 
     def __init__(self, metadata: TableMetadata, snapshot: Snapshot, sums: TableSums, weights: Longs) -> None:
         self._metadata, self._snapshot, self._sums, self._weights = metadata, snapshot, sums, weights
@@ -34,7 +34,7 @@ class SnapshotSums:
         return int(self._found.totals[TOTALS.index("data_files")])
 
     def content(self, want: Want, shape: Shape | None) -> Content:
-        """All of it."""
+        """The complete content."""
         totals, changed = self._found.totals.tolist(), self._found.delta.tolist()
         numbers = dict(zip(TOTALS, totals[: len(TOTALS)], strict=True))
         if self._metadata.targets is None:
@@ -48,7 +48,7 @@ class SnapshotSums:
         )
 
     def skew(self) -> Shape:
-        """The part of the shape that sums alone give."""
+        """The part of the shape that can be computed from sums alone."""
         states = self._sums.states(self._weights)
         return partition_skew(self._sums.partitions, states[LIVE.index("data_files")], states[LIVE.index("bytes")])
 
@@ -67,7 +67,7 @@ class SnapshotSums:
         )
 
     def _largest(self, sizes: Longs) -> list[int]:
-        """Places of the live partitions with the most bytes; equal ones by their name, whatever order they came in."""
+        """Indexes of the live partitions with the most bytes; ties are broken by name, independent of their order."""
         keys, live = self._sums.partitions, np.flatnonzero(self._found.live_partitions)
         if live.size > PARTITIONS_KEPT:
             least = np.partition(sizes[live], live.size - PARTITIONS_KEPT)[live.size - PARTITIONS_KEPT]

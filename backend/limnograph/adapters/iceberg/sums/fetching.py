@@ -1,4 +1,4 @@
-"""Unread manifests: fetched and decoded a few at a time, summed up, and stored in the cache."""
+"""Fetches and decodes unread manifests a few at a time, sums them up and stores the sums in the cache."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from limnograph.domain.metadata.table import TableMetadata
 from limnograph.ports.storage import Storage
 
 MAX_AVRO_BYTES = 1 << 30
-"""A manifest list or manifest may be this long."""
+"""Maximum bytes of a manifest list or manifest."""
 _THREADS = min(4, os.cpu_count() or 1)
-"""The kernel and the codecs release the interpreter's lock."""
+"""Threads are useful because the kernel and the codecs release the GIL."""
 _AT_ONCE = 32
-"""Manifests between two writes of the cache: what a killed reader has learnt until then stays learnt."""
+"""Manifests per write to the cache: a killed reader loses at most this many."""
 _PLACE_LENGTH, _DETAIL_LENGTH = 200, 300
 
 _ENDINGS = {"file_missing": "missing", "storage_unavailable": "unavailable", "location_refused": "refused"}
 
 
 def code_of(what: str, error: MetadataError) -> str:
-    """Problem code of a file that could not be read: `manifest_missing`, …; anything unlisted is `unreadable`."""
+    """Problem code of an unreadable file: `manifest_missing`, …; any other error is `unreadable`."""
     return f"{what}_{_ENDINGS.get(error.code, 'unreadable')}"
 
 
 def detail_of(path: str, error: MetadataError) -> str:
-    """The file, and what is wrong with it where the code does not say; as long as a sentence may be."""
+    """The file, and its damage if the code does not name it, cut to the length of a sentence."""
     place = path if len(path) <= _PLACE_LENGTH else f"...{path[-_PLACE_LENGTH:]}"
     return place if error.code in _ENDINGS else f"{place} ({error.detail[:_DETAIL_LENGTH]})"
 
 
 class Damage(NamedTuple):
-    """A manifest that is damaged for good: problem code, and the sentence to it."""
+    """A permanently damaged manifest: problem code, and a sentence about it."""
 
     code: str
     detail: str
@@ -52,9 +52,12 @@ Read = tuple[ManifestSums, ManifestFiles | None]
 
 
 class FetchedManifests(NamedTuple):
-    """`problems`: codes of manifests that are damaged for good, each once, and `details` of the first with that code.
-    `notes`: of those whose sums are known from before, so that only the shape misses them. `wrote`: the cache learnt
-    something.
+    """Result of a fetch.
+
+    problems  codes of permanently damaged manifests, without repetition
+    details   one sentence per code, about the first such manifest
+    notes     damage of manifests whose sums are already cached, so that only the shape lacks them
+    wrote     whether the cache gained anything
     """
 
     problems: tuple[str, ...]
@@ -64,8 +67,8 @@ class FetchedManifests(NamedTuple):
 
 
 class ManifestFetcher:
-    """Completes what a table's cache knows. Remembers damage for as long as the same metadata is read. More than `most`
-    manifests (0: any number) it leaves to many readers.
+    """Adds missing manifests to a table's cache. Remembers damage while the same metadata is read. More than `most`
+    manifests (0: unlimited) are left to many readers.
     """
 
     def __init__(self, storage: Storage, most: int = 0) -> None:
@@ -83,8 +86,8 @@ class ManifestFetcher:
         keep: bool,
         files: bool,
     ) -> FetchedManifests:
-        """Afterwards `table` knows all these manifests that are not damaged. `keep`: also keep their file columns;
-        `files`: those are needed now. Raises SourceError, and what came before it is learnt; MetadataError
+        """Afterwards `table` has all of these manifests that are not damaged. `keep`: also keep their file columns;
+        `files`: they are needed now. Raises SourceError after storing what it read so far; MetadataError
         (MANY_MANIFESTS) before it reads any.
         """
         if metadata is not self._metadata:
@@ -131,7 +134,7 @@ class Work(NamedTuple):
     keep: bool
 
     def results(self, manifests: Sequence[ManifestFile]) -> Iterator[Callable[[], Read]]:
-        """The result of each, in order. Several are read at once; the one of a new commit is not worth a thread."""
+        """One result per manifest, in order. Several are read at once; a single one does not need a thread."""
         if len(manifests) == 1:
             yield partial(self.read, manifests[0])
             return
@@ -150,6 +153,6 @@ class Work(NamedTuple):
 
 
 def _spec_id(manifest: ManifestFile, entries: Entries) -> int:
-    """By the manifest list; a manifest that the metadata itself names (format v1) has nothing but its own header."""
+    """Spec id from the manifest list; without a list (format v1), from the manifest's own header."""
     listed = manifest.length is not None or manifest.added_snapshot_id is not None
     return manifest.spec_id if listed or entries.spec_id is None else entries.spec_id

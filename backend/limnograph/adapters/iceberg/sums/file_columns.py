@@ -1,4 +1,4 @@
-"""Live data files of manifests as columns (partition, size, bounds of one field), for numbers that do not add up."""
+"""Live data files of manifests as columns (partition, size, bounds of one field), for numbers that cannot be summed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _WORD = 8
 
 
 class FileColumns(NamedTuple):
-    """One row per live data file. `partition` indexes the manifest's partitions; `path`: hash of the file's. Files
-    without both bounds are not `bounded`, and have no keys; there are none at all if no field was requested.
+    """One row per live data file.
+
+    partition  index into the manifest's partitions
+    path       hash of the file's path
+    bounded    whether both bounds are known; keys are empty otherwise, and for all files if no field was requested
     """
 
     partition: npt.NDArray[np.int32]
@@ -38,8 +41,11 @@ class FileColumns(NamedTuple):
 
 
 class ScopedDeletes(NamedTuple):
-    """One row per live delete file that applies to one data file. `target`: hash of that file's path; `records`: rows
-    it deletes; `is_dv`: a deletion vector, beside which the file's older delete files no longer count.
+    """One row per live delete file that applies to one data file.
+
+    target   hash of that file's path
+    records  rows it deletes
+    is_dv    a deletion vector, which replaces the file's older delete files
     """
 
     target: npt.NDArray[np.uint64]
@@ -53,11 +59,11 @@ class ScopedDeletes(NamedTuple):
 
 
 ManifestFiles = FileColumns | ScopedDeletes
-"""Of a data manifest, and of a delete manifest."""
+"""Columns of a data manifest, or of a delete manifest."""
 
 
 def scoped_deletes(entries: Entries) -> ScopedDeletes:
-    """Of a delete manifest that was read with paths."""
+    """The scoped deletes of a delete manifest that was read with paths."""
     target = np.zeros(entries.status.size, np.uint64) if entries.paths is None else entries.paths.target
     rows = np.flatnonzero((entries.status != DELETED) & (target != 0))
     return ScopedDeletes(target[rows], entries.records[rows], entries.is_dv[rows])
@@ -77,7 +83,7 @@ def file_columns(entries: Entries) -> FileColumns:
 
 
 def _chosen(keys: KeyColumn | None, rows: npt.NDArray[np.intp], bounded: npt.NDArray[np.bool_]) -> KeyColumn:
-    """Keys of these rows, where both bounds are known."""
+    """Keys of these rows, limited to files with both bounds."""
     if keys is None or not bounded.any():
         return KeyColumn(np.zeros(rows.size + 1, np.int64), b"", bounded)
     if rows.size == keys.has.size and bounded.all():
@@ -89,10 +95,10 @@ def _chosen(keys: KeyColumn | None, rows: npt.NDArray[np.intp], bounded: npt.NDA
 
 
 def comparable(columns: list[FileColumns]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Lower and upper bounds of the bounded files of all these columns as numbers that compare as the bounds do."""
+    """Lower and upper bounds of the bounded files of all these columns, as numbers in the same order as the bounds."""
     lower, upper = [part.lower for part in columns], [part.upper for part in columns]
     if all(map(_words, (*lower, *upper))):
-        # Numbers of one length order as their bytes do.
+        # Numbers of equal length sort in the order of their bytes.
         return _numbers(lower), _numbers(upper)
     coded = pa.chunked_array([*map(_texts, lower), *map(_texts, upper)]).combine_chunks().dictionary_encode()
     order = pc.sort_indices(coded.dictionary).to_numpy()

@@ -1,4 +1,4 @@
-"""Shape of a snapshot: the numbers over all its live files that do not add up from manifest to manifest."""
+"""Shape of a snapshot: numbers over all its live files that cannot be summed from manifest to manifest."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from limnograph.domain.metadata.table import TableMetadata
 Longs = npt.NDArray[np.int64]
 
 MAX_FILES = 1_000_000
-"""Live data files up to which debt and overlap are computed."""
+"""Maximum live data files for which debt and overlap are computed."""
 _ORDERED = ("identity", "year", "month", "day", "hour")
 """Transforms that keep the order of their source; `truncate[w]` does too."""
 
 
 def overlap_field(metadata: TableMetadata) -> int | None:
-    """Field id whose bounds define overlap: source of the first field of the default sort order, else of the default
-    partition spec, where its transform keeps order; None when there is no such field.
+    """Field id whose bounds define overlap: the source of the first field of the default sort order, else of the
+    default partition spec, if its transform preserves order; None if there is no such field.
     """
     order = metadata.sort_orders.get(metadata.default_sort_order_id or 0, {})
     spec = metadata.specs.get(metadata.default_spec_id or 0, {})
@@ -41,7 +41,7 @@ def overlap_field(metadata: TableMetadata) -> int | None:
 
 
 def _source(field: Mapping[str, Any]) -> int | None:
-    """Source column of a sort or partition field; v3 writes a list of them for transforms of several columns."""
+    """Source column of a sort or partition field; v3 has a list for transforms of several columns."""
     transform, sources = field.get("transform"), field.get("source-ids")
     source = field.get("source-id")
     if source is None and isinstance(sources, list) and len(sources) == 1:
@@ -51,7 +51,7 @@ def _source(field: Mapping[str, Any]) -> int | None:
 
 
 def partition_skew(keys: list[PartitionKey], data_files: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Shape:
-    """Skew of bytes over partitions with a live data file; nothing for a table without partitions."""
+    """Skew of bytes over partitions with a live data file; empty for an unpartitioned table."""
     live = np.flatnonzero(data_files > 0)
     if not any(keys[place][1] for place in live.tolist()):
         return Shape()
@@ -59,9 +59,12 @@ def partition_skew(keys: list[PartitionKey], data_files: npt.NDArray[np.int64], 
 
 
 class LiveFiles(NamedTuple):
-    """All live files by manifest, in the order of the manifest list. `spec_ids`: partition spec of each manifest;
-    `places`: table-wide number of each file's partition; `deletes`: of the delete manifests. `nulls`: number of the
-    default spec's partition of nulls, None where the table has none.
+    """All live files by manifest, in the order of the manifest list.
+
+    spec_ids  partition spec of each manifest
+    places    table-wide number of each file's partition
+    deletes   scoped deletes of the delete manifests
+    nulls     number of the default spec's partition of nulls; None if the table has none
     """
 
     columns: list[FileColumns]
@@ -91,13 +94,13 @@ def file_shape(metadata: TableMetadata, files: LiveFiles) -> Shape:
 
 
 def much_deleted(files: LiveFiles) -> npt.NDArray[np.bool_] | None:
-    """Data files of whose rows their own deletes remove DELETE_RATIO or more; None where no delete is scoped."""
+    """Data files of whose rows their scoped deletes remove DELETE_RATIO or more; None if no delete is scoped."""
     target = _joined(np.uint64, (part.target for part in files.deletes))
     if not target.size:
         return None
     deleted = _joined(np.int64, (part.records for part in files.deletes))
     is_dv = _joined(np.bool_, (part.is_dv for part in files.deletes))
-    # Beside a deletion vector a file's older delete files do not count.
+    # If a file has a deletion vector, its older delete files do not count.
     counts = is_dv | ~np.isin(target, target[is_dv])
     targets, inverse = np.unique(target[counts], return_inverse=True)
     rows = np.zeros(targets.size, np.int64)
@@ -117,10 +120,10 @@ def _joined(dtype: Any, parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 def planned_groups(
     metadata: TableMetadata, specs: npt.NDArray[np.int64], place: npt.NDArray[np.int64], nulls: int | None = None
 ) -> npt.NDArray[np.int64]:
-    """Group of each file for the planner: its partition, or one for all files of other specs than the default one.
+    """Group of each file for the planner: its partition, or one group for all files of specs other than the default.
 
-    The planner takes old files for files of the default spec's partition of nulls, `nulls`; an unpartitioned table is
-    one group for the same reason.
+    The planner assigns old files to the default spec's partition of nulls, `nulls`; an unpartitioned table is one group
+    for the same reason.
     """
     spec = metadata.specs.get(metadata.default_spec_id or 0, {})
     if not spec.get("fields"):
@@ -130,7 +133,7 @@ def planned_groups(
 
 
 def nulls_place(metadata: TableMetadata, keys: list[PartitionKey]) -> int | None:
-    """Place of the default spec's partition of which all fields are null."""
+    """Number of the default spec's partition in which all fields are null."""
     spec_id = metadata.default_spec_id or 0
     fields = metadata.specs.get(spec_id, {}).get("fields")
     names = [field.get("name") for field in fields if isinstance(field, Mapping)] if isinstance(fields, list) else []

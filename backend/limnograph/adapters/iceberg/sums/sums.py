@@ -1,4 +1,4 @@
-"""What the entries of one manifest add up to, as arrays: all that later snapshots need to know of the manifest."""
+"""Sums over the entries of one manifest, as arrays: everything that later snapshots need of the manifest."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ TOTALS = (
     *("data_files", "records", "bytes", "small_files"),
     *("delete_files", "delete_bytes", "position_deletes", "equality_deletes", "dvs"),
 )
-"""First columns of `ManifestSums.totals`; the bins of the histogram follow, then CHECKS."""
+"""First columns of `ManifestSums.totals`, followed by the bins of the histogram and CHECKS."""
 CHECKS = ("added", "existing", "deleted", "length")
-"""Entries by status and bytes of the manifest: what its line in a manifest list says too."""
+"""Entries by status, and bytes of the manifest: the values that its line in a manifest list also states."""
 HISTOGRAM = slice(len(TOTALS), len(TOTALS) + len(HISTOGRAM_EDGES) + 1)
 WIDTH = HISTOGRAM.stop + len(CHECKS)
 LIVE = ("data_files", "delete_files", "small_files", "records", "bytes")
@@ -37,13 +37,16 @@ DELTA = tuple(
 )
 """Columns of `Deltas.numbers`."""
 MAX_SUM = 2.0**62
-"""No sum may come near the end of 64 bits: sizes of one file reach 2^50."""
+"""Maximum sum, well below 64 bits: sizes of one file reach 2^50."""
 _EDGES = np.array(HISTOGRAM_EDGES, np.int64)
 
 
 class GroupedSums(NamedTuple):
-    """One row per (partition, writer): `numbers` has a row per column of LIVE or DELTA. `partition` indexes the
-    manifest's partitions; `writer`: snapshot that added (live) or added and removed (deltas) the files.
+    """One row per (partition, writer).
+
+    numbers    one row per column of LIVE or DELTA
+    partition  index into the manifest's partitions
+    writer     snapshot that added (live) or added and removed (deltas) the files
     """
 
     partition: Longs
@@ -52,8 +55,12 @@ class GroupedSums(NamedTuple):
 
 
 class ManifestSums(NamedTuple):
-    """`totals`: TOTALS and the histogram over live files, CHECKS. `live`: live files by partition and writer.
-    `deltas`: what each snapshot changed here. `partitions`: their texts, of spec `spec_id`.
+    """Sums of one manifest.
+
+    totals      TOTALS, the histogram over live files, CHECKS
+    live        live files by partition and writer
+    deltas      changes of each snapshot in this manifest
+    partitions  texts of the partitions, of spec `spec_id`
     """
 
     totals: Longs
@@ -64,9 +71,9 @@ class ManifestSums(NamedTuple):
 
 
 def sum_entries(entries: Entries, small_below: int, spec_id: int = 0, length: int = 0) -> ManifestSums:
-    """Add up one manifest of a partition spec and `length` bytes. Below `small_below` bytes a data file is small.
+    """Sum up one manifest of a partition spec and `length` bytes. Data files below `small_below` bytes are small.
 
-    Raises MetadataError (`manifest_implausible`) when a sum leaves 64 bits.
+    Raises MetadataError (`manifest_implausible`) if a sum exceeds 64 bits.
     """
     if max(entries.size.sum(dtype=np.float64), entries.records.sum(dtype=np.float64)) > MAX_SUM:
         raise MetadataError("manifest_implausible", "sizes or counts of its files add up to more than 64 bits")

@@ -1,4 +1,4 @@
-"""Sums of all manifests of a table that were seen, as columns; a snapshot is a few vector sums over its live ones."""
+"""Sums of all known manifests of a table, as columns; a snapshot's numbers are vector sums over its live manifests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from limnograph.domain.time import Micros
 
 
 class Line(NamedTuple):
-    """What a manifest's numbers depend on: its line in a manifest list, without the counts."""
+    """Identity of a manifest's numbers: its line in a manifest list, without the counts."""
 
     path: str
     length: int | None
@@ -26,14 +26,14 @@ class Line(NamedTuple):
 
 
 _MANIFEST, _PARTITION, _WRITER, _NUMBERS = 0, 1, 2, 3
-"""Rows of a Grown matrix: place of the manifest, of the partition, id of the writer, then numbers."""
+"""Rows of a GrowingMatrix: index of the manifest, index of the partition, id of the writer, then numbers."""
 
 
 _parts = attrgetter(*Line._fields)
 
 
 def lines_of(manifests: Iterable[ManifestFile]) -> list[Line]:
-    """Keys of lines, of which a long history has thousands. The same path listed in another way is another manifest."""
+    """Keys of manifests, of which a long history has thousands. The same path in another line is another manifest."""
     return list(map(Line._make, map(_parts, manifests)))
 
 
@@ -45,7 +45,7 @@ class GrowingMatrix:
 
     @property
     def view(self) -> Longs:
-        """What was put in so far."""
+        """The columns added so far."""
         return self._room[:, : self._used]
 
     @property
@@ -54,7 +54,7 @@ class GrowingMatrix:
         return self._room.nbytes
 
     def take(self, width: int) -> Longs:
-        """Room for `width` more columns, to be filled by the caller."""
+        """`width` more columns, to be filled by the caller."""
         end = self._used + width
         if end > self._room.shape[1]:
             room = np.empty((self._room.shape[0], max(end, self._room.shape[1] * 3 // 2)), np.int64)
@@ -65,14 +65,18 @@ class GrowingMatrix:
         return taken
 
     def keep(self, columns: npt.NDArray[np.bool_]) -> None:
-        """Forget the other columns."""
+        """Drop the other columns."""
         self._room = np.ascontiguousarray(self.view[:, columns])
         self._used = self._room.shape[1]
 
 
 class SelectedSums(NamedTuple):
-    """Numbers of a snapshot: `totals` as `ManifestSums.totals`, `delta` by DELTA, `touched`: places of
-    partitions that the snapshot changed with data files added and removed there, `live_partitions` by place.
+    """Numbers of a snapshot.
+
+    totals           the same as `ManifestSums.totals`
+    delta            by DELTA
+    touched          indexes of partitions that the snapshot changed, with data files added and removed there
+    live_partitions  by partition index
     """
 
     totals: Longs
@@ -84,7 +88,7 @@ class SelectedSums(NamedTuple):
 
 
 class TableSums:
-    """Not safe for threads at once; its owner locks."""
+    """Not thread-safe: the owner locks."""
 
     def __init__(self) -> None:
         self._places: dict[Line, int] = {}
@@ -99,7 +103,7 @@ class TableSums:
 
     @property
     def nbytes(self) -> int:
-        """Memory, estimated: arrays, and texts with what Python needs around them."""
+        """Estimated bytes of memory: arrays, and texts with Python's overhead."""
         arrays = self._totals.nbytes + self._live.nbytes + self._deltas.nbytes
         return arrays + self._text_bytes + 300 * len(self._places) + 300 * len(self.partitions)
 
@@ -107,7 +111,7 @@ class TableSums:
         return line in self._places
 
     def absent(self, lines: Iterable[Line]) -> list[Line]:
-        """Those of the manifests that were not put in, in their order."""
+        """The given manifests that were not added, in order."""
         places = self._places
         return [line for line in lines if line not in places]
 
@@ -115,7 +119,7 @@ class TableSums:
         return len(self._places)
 
     def add(self, line: Line, sums: ManifestSums) -> None:
-        """Put a manifest's sums in, once."""
+        """Add a manifest's sums, once."""
         if line in self._places:
             return
         place = self._places[line] = len(self._places)
@@ -144,7 +148,7 @@ class TableSums:
         taken[_NUMBERS:] = rows.numbers
 
     def places(self, line: Line) -> Longs:
-        """Places of the partitions of one manifest, by the manifest's own numbers."""
+        """Table-wide partition indexes of one manifest, by the manifest's own partition numbers."""
         return self._local[self._places[line]]
 
     def spec_id(self, line: Line) -> int:
@@ -152,18 +156,18 @@ class TableSums:
         return self._specs[self._places[line]]
 
     def checks(self, lines: Sequence[Line]) -> Longs:
-        """What these manifests hold by their own entries: a row per column of CHECKS, a column per line."""
+        """Values from the entries of these manifests: one row per column of CHECKS, one column per line."""
         return self._totals.view[-len(CHECKS) :, [self._places[line] for line in lines]]
 
     def weights(self, lines: Iterable[Line]) -> Longs:
-        """How often each manifest is listed, by place. A manifest that a list names twice counts twice, as it does for
-        any reader of the table.
+        """How often each manifest is listed, by index. A manifest listed twice counts twice, the same as for any reader
+        of the table.
         """
         places = self._places
         return np.bincount([places[line] for line in lines], minlength=len(places))
 
     def select(self, weights: Longs, snapshot_id: int) -> SelectedSums:
-        """Numbers of a snapshot whose list has these weights. Raises MetadataError when they leave 64 bits."""
+        """Numbers of a snapshot whose list has these weights. Raises MetadataError if they exceed 64 bits."""
         totals = self._totals.view
         deltas = self._deltas.view
         own = deltas[:, deltas[_WRITER] == snapshot_id]
@@ -186,7 +190,7 @@ class TableSums:
         )
 
     def states(self, weights: Longs, only: Longs | None = None) -> Longs:
-        """Live numbers by partition: a row per column of LIVE, a column per place. `only`: the others stay 0."""
+        """Live numbers by partition: one row per column of LIVE, one column per partition; 0 outside `only`."""
         rows = self._live_rows(weights, only)
         found = np.zeros((len(LIVE), len(self.partitions)), np.int64)
         numbers = rows[_NUMBERS:] * weights[rows[_MANIFEST]]
@@ -195,8 +199,8 @@ class TableSums:
         return found
 
     def newest(self, weights: Longs, only: Longs, commits: dict[int, Micros]) -> dict[int, Micros]:
-        """Newest commit (microseconds) among the writers of live files, of the partitions `only`, by place.
-        `commits`: instants by snapshot id; a writer that it lacks says nothing.
+        """Latest commit (microseconds) among the writers of live files, for the partitions `only`, by index. `commits`:
+        instants by snapshot id; writers without one are ignored.
         """
         rows = self._live_rows(weights, only)
         writers, inverse = np.unique(rows[_WRITER], return_inverse=True)
@@ -217,7 +221,7 @@ class TableSums:
         return live[:, chosen]
 
     def forget_others(self, lines: Sequence[Line]) -> None:
-        """Keep nothing but these manifests."""
+        """Keep only these manifests."""
         kept = [line for line in dict.fromkeys(lines) if line in self._places]
         renumbered = np.full(len(self._places), -1, np.int64)
         old = np.array([self._places[line] for line in kept], np.int64)
