@@ -1,1 +1,1 @@
-"""Mathematics over columns: numpy and polars only, no I/O, no clock."""
+"""Calculations over columns: numpy and polars only, no I/O, no clock."""

@@ -1,7 +1,7 @@
-"""Put event series on a regular time axis: the value that holds at an instant, and the extremes inside a bucket.
+"""Aligns event series with a regular time axis: the value at an instant, and the extremes within a bucket.
 
-Instants are integers in one unit of the caller's choice; a value that is not known is None. A value holds from its
-event until the next one; nothing is ever interpolated. Plain lists: 2,000 points of ten lanes take milliseconds.
+Instants are integers in one unit of the caller's choice; an unknown value is None. A value holds from its event until
+the next one; nothing is interpolated. Plain lists: 2,000 points of ten lanes take milliseconds.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ Value = float | None
 
 
 class Envelope(NamedTuple):
-    """Least and greatest known value per bucket."""
+    """Minimum and maximum known value per bucket."""
 
     low: list[Value]
     high: list[Value]
 
     @property
     def varies(self) -> bool:
-        """Whether any bucket hides more than one value."""
+        """Whether any bucket contains more than one value."""
         return self.low != self.high
 
 
 def held(times: Sequence[Micros], values: Sequence[Value], at: Sequence[Micros]) -> list[Value]:
-    """Value that holds at each instant of `at`; None before the first event. `times` rises."""
+    """The value at each instant of `at`; None before the first event. `times` ascends."""
     indexes = (bisect_right(times, instant) - 1 for instant in at)
     return [values[index] if index >= 0 else None for index in indexes]
 
 
 def envelope(times: Sequence[Micros], values: Sequence[Value], starts: Sequence[Micros], width_us: int) -> Envelope:
-    """Extremes in each bucket `[start, start + width_us)`, the value held at its start included.
+    """Extremes in each bucket `[start, start + width_us)`, including the value at its start.
 
-    A bucket in which the value is not known at some instant still shows the extremes of those that are.
+    A bucket with an unknown value still shows the extremes of its known values.
     """
     low = held(times, values, starts)
     high = list(low)
@@ -60,12 +60,12 @@ def since_last_us(times: Sequence[Micros], at: Sequence[Micros]) -> list[int | N
 
 
 def finite(value: float) -> Value:
-    """NaN and infinities are not known."""
+    """The value; None for NaN and infinities."""
     return value if math.isfinite(value) else None
 
 
 def median(values: Sequence[float]) -> float | None:
-    """Middle value, mean of the two middle ones for an even count; None of nothing."""
+    """Middle value, mean of the two middle ones for an even count; None if empty."""
     if not values:
         return None
     ordered = sorted(values)

@@ -1,6 +1,7 @@
-"""Compaction debt: what a rewrite by the table's own rule would take up, and how many files it would leave.
+"""Compaction debt: the files that a rewrite by the table's own rule would read, and how many files it would leave.
 
-Iceberg's SizeBasedFileRewritePlanner and BinPackRewriteFilePlanner (1.10); other formats by the numbers of their rule.
+The rules are Iceberg's SizeBasedFileRewritePlanner and BinPackRewriteFilePlanner (1.10); other formats use the same
+code with the numbers of their rule.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ Longs = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 DELETE_RATIO = 0.3
-"""`delete-ratio-threshold`: a file is rewritten when this share of its rows has deletes of its own."""
+"""`delete-ratio-threshold`: a file is rewritten if its deletes cover this share of its rows."""
 
 
 class Debt(NamedTuple):
-    """Files and bytes that would be rewritten, in how many groups, and files expected afterwards."""
+    """Files and bytes to rewrite, their number of groups, and files expected afterwards."""
 
     files: int
     bytes: int
@@ -32,8 +33,9 @@ class Debt(NamedTuple):
 def debt(group: Longs, size: Longs, rule: Targets, deleted: Flags | None = None) -> Debt:
     """Debt of live data files in the planner's order.
 
-    `group`: files of one number are planned together (a partition; for Iceberg all files of older specs).
-    `size`: bytes. `deleted`: files that the delete ratio alone selects.
+    group    files with the same number are planned together (a partition; for Iceberg all files of older specs)
+    size     bytes
+    deleted  files that the delete ratio alone selects
     """
     by_delete = np.zeros(size.size, np.bool_) if deleted is None else deleted
     candidate = (size < rule.small_below) | by_delete
@@ -67,8 +69,8 @@ def _chosen(group: Longs, size: Longs, by_delete: Flags, rule: Targets) -> Itera
 
 
 def _bins(running: Longs, low: int, high: int, capacity: int) -> tuple[Longs, Longs]:
-    """First files and ends of the bins of one partition, by next-fit packing (Iceberg's BinPacking with lookback 1):
-    a bin is closed by the first file that does not fit. A file larger than the capacity has a bin of its own.
+    """Start and end indexes of the bins of one partition, by next-fit packing (Iceberg's BinPacking with lookback 1):
+    the first file that does not fit closes a bin. A file larger than the capacity gets a separate bin.
     """
     edges = [low]
     while edges[-1] < high:
@@ -78,15 +80,15 @@ def _bins(running: Longs, low: int, high: int, capacity: int) -> tuple[Longs, Lo
 
 
 def _rewritten(files: Longs, total: Longs, by_delete: Flags, rule: Targets) -> Flags:
-    """Enough input files, enough content, too much content, or a file chosen for its deletes."""
+    """Bins with enough input files, enough content, too much content, or a file selected for its deletes."""
     many = (files > 1) & ((files >= rule.min_input_files) | (total > rule.target))
     too_much = False if rule.large_above is None else total > rule.large_above
     return many | by_delete | too_much
 
 
 def expected_outputs(total: int, rule: Targets) -> int:
-    """Files that a group of `total` bytes becomes (`expectedOutputFiles`): a remainder above the small bound is a file
-    of its own, a lesser one is spread over the others where they stay below 1.1 of the target.
+    """Files that a group of `total` bytes is rewritten to (`expectedOutputFiles`): a remainder above the minimum size
+    becomes a file; a smaller one is spread over the others if they stay below 1.1 times the target.
     """
     if total < rule.target:
         return 1

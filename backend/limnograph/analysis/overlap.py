@@ -12,15 +12,18 @@ Longs = npt.NDArray[np.int64]
 Values = npt.NDArray[Any]
 
 AT_ONCE = 100_000
-"""Files of small partitions that are swept together, and at least one partition."""
+"""Files of small partitions that are swept together; at least one partition."""
 ALONE = 256
-"""Files from which on a partition is swept by itself: that sorts less, but costs some calls."""
+"""Minimum files for sweeping a partition separately: that sorts less, but costs some calls."""
 _FEW = 1 << 16
 
 
 class Overlap(NamedTuple):
-    """`depth_max`: most files of one partition that cover one value. `depth_mean`: mean over the distinct bounds of
-    each partition. None without a file that has bounds. `left_out`: files whose bounds are missing or crossed.
+    """Depth of the files of a snapshot; None if no file has bounds.
+
+    depth_max   maximum files of one partition that cover one value
+    depth_mean  mean over the distinct bounds of each partition
+    left_out    files with missing or crossed bounds
     """
 
     depth_max: int | None
@@ -29,9 +32,9 @@ class Overlap(NamedTuple):
 
 
 def overlap(partition: Longs, lower: Values, upper: Values, unbounded: int = 0) -> Overlap:
-    """Sweep over closed intervals [lower, upper], each partition by itself.
+    """Sweep over closed intervals [lower, upper], each partition separately.
 
-    Values need only compare as the field does. `unbounded`: files that have no bounds at all.
+    Values need only compare in the order of the field. `unbounded`: files without any bounds.
     """
     ordered = lower <= upper
     left_out = unbounded + int(np.count_nonzero(~ordered))
@@ -45,13 +48,13 @@ def overlap(partition: Longs, lower: Values, upper: Values, unbounded: int = 0) 
 
 
 def _order(partition: Longs) -> npt.NDArray[np.intp]:
-    """Order by partition. Numbers of 16 bits are sorted by radix, in a tenth of the time."""
+    """Order by partition. 16-bit numbers are sorted by radix, in a tenth of the time."""
     narrow = partition.size and 0 <= partition.min() <= partition.max() < _FEW
     return np.argsort(partition.astype(np.uint16) if narrow else partition, kind="stable")
 
 
 def _shares(partition: Longs, rows: npt.NDArray[np.intp]) -> Iterator[npt.NDArray[np.intp]]:
-    """Rows of whole partitions: of one large one, or of about AT_ONCE files in small ones, which bounds the memory of
+    """Rows of whole partitions: of one large one, or of small ones with about AT_ONCE files, which bounds the memory of
     a sweep. `partition` ascends.
     """
     bounds = np.concatenate([[0], np.flatnonzero(np.diff(partition)) + 1, [rows.size]])
@@ -78,7 +81,7 @@ def _swept(partition: Longs, lower: Values, upper: Values) -> _SweepState:
     """Depths at the distinct bounds of each partition. `partition` ascends."""
     if partition[0] != partition[-1]:
         _, values = np.unique(np.concatenate([lower, upper]), return_inverse=True)
-        # One number line with a stretch per partition: what lies in earlier stretches has begun and ended before.
+        # One number line with a section per partition: intervals of earlier sections have ended before it.
         stretch = np.cumsum(np.append(False, partition[1:] != partition[:-1])) * (int(values.max()) + 1)
         lower, upper = values[: lower.size] + stretch, values[lower.size :] + stretch
     begins, ends = np.sort(lower), np.sort(upper)

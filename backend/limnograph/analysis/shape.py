@@ -1,5 +1,5 @@
-"""When a snapshot has a shape of its own, and the shape of a table whose files are packed within their partitions, as
-Delta's and Hudi's are. Iceberg's planner groups by spec and knows deletes of single files: its adapter finds its own.
+"""When to compute a snapshot's shape, and the shape of a table whose files are packed within their partitions, as in
+Delta and Hudi. Iceberg's planner groups by spec and tracks deletes of single files: its adapter computes its own.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ SHAPE_SHARE = 10
 
 
 def wrote_much(moved: int, live: int) -> bool:
-    """Whether a snapshot moved so many of the live files (with manifests: wrote so many of them) that it has a shape of
-    its own.
+    """Whether a snapshot changed so many of the live files (or wrote so many of the live manifests) that its shape is
+    computed.
     """
     return moved > 0 and moved * SHAPE_SHARE >= live
 
 
 def packed_shape(partition: Longs, size: Longs, held: list[int], targets: Targets | None) -> Shape:
-    """Debt and skew. `partition`, `size`: number of the partition and bytes of every live data file, in any order.
-    `held`: bytes of the partitions with a live file, empty for a table without partitions.
+    """Debt and skew.
 
-    Overlap is not computed: these formats keep bounds in statistics of every single file, which no state retains.
+    partition, size  number of the partition and bytes of every live data file, in any order
+    held             bytes of the partitions with a live file; empty for an unpartitioned table
+
+    Overlap is not computed: these formats keep bounds in the statistics of single files, which no state retains.
     """
     order = np.lexsort((size, partition))
     owed = None if targets is None else debt(partition[order], size[order], targets)

@@ -1,6 +1,6 @@
-"""By how much one group of values lies above another, with bounds: Hodges-Lehmann's estimate and Moses' interval.
+"""How much one group of values exceeds another, with bounds: Hodges-Lehmann estimate and Moses interval.
 
-Nothing is assumed of how values are spread, so a few slow runs among many do not carry it away. O(n m log n m).
+Makes no assumption about the distribution, so a few slow runs among many do not dominate. O(n m log n m).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _Z = 1.96
-"""Of 95 %."""
+"""Normal quantile for bounds at 95 %."""
 
 
 class Shift(NamedTuple):
-    """Median of all differences, and the bounds that hold it in 95 of 100 cases; None: too few values to say."""
+    """Median of all differences, and its bounds at 95 %; None: too few values for bounds."""
 
     change: float | None
     low: float | None
@@ -22,7 +22,7 @@ class Shift(NamedTuple):
 
 
 def shift(before: Sequence[float], after: Sequence[float]) -> Shift | None:
-    """None where a group is empty."""
+    """None if a group is empty."""
     differences = sorted(late - early for late in after for early in before)
     if not differences:
         return None

@@ -1,4 +1,6 @@
-"""How unevenly bytes lie over partitions. Four numbers, because no single one sees both a giant and an empty one."""
+"""How unevenly bytes are distributed over partitions. Four numbers, because no single one shows both a giant and an
+empty partition.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,11 @@ import numpy.typing as npt
 
 
 class Skew(NamedTuple):
-    """`max_over_median` is None when the median is 0, the others when there are no bytes at all.
+    """Skew of partitions. `max_over_median` is None if the median is 0, the others if there are no bytes.
 
-    `cv`: population standard deviation over mean. `gini`: 0 all alike, towards 1 all in one. `top1_share`: part of
-    the largest in all bytes.
+    cv          population standard deviation over mean
+    gini        0: all equal; near 1: all bytes in one
+    top1_share  share of the largest in all bytes
     """
 
     max_over_median: float | None
@@ -32,7 +35,7 @@ def skew(sizes: npt.NDArray[np.int64]) -> Skew:
     return Skew(
         max_over_median=float(ordered[-1]) / median if median > 0 else None,
         cv=float(ordered.std()) / (total / count),
-        # Rounding may leave -1e-17 where all are alike.
+        # Rounding may leave -1e-17 if all are equal.
         gini=max(0.0, float(ranks @ ordered) / (count * total)),
         top1_share=float(ordered[-1]) / total,
     )

@@ -1,8 +1,8 @@
-"""How long a table usually goes without a commit: the 90th percentile of the gaps between bursts of its commits.
+"""The usual time between a table's commits: the 90th percentile of the gaps between bursts of commits.
 
 Commits less than a minute apart are one burst, and so are bursts closer than a tenth of the median gap between bursts:
-a table written twice a day in two steps has a gap of twelve hours, not of seconds. Commits are taken in the order of
-their times, whatever the writer's clock did.
+a table written twice a day in two steps has a gap of twelve hours, not of seconds. Commits are sorted by their times,
+whatever the writer's clock did.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ Floats = NDArray[np.float64]
 
 LEAST_COMMITS = 5
 LAST_GAPS = 49
-"""So many of the newest gaps between bursts count."""
+"""Maximum number of gaps between bursts: the latest ones."""
 _BURST = 60 * 1_000_000
 _LEAST_GAPS = 3
 _JOIN = 0.1
 _QUANTILE = 0.9
 _STEADY, _PAUSED = 3_600 * 1_000_000, 0.1
-"""With fewer gaps, commits over an hour or more that paused for a tenth of it at most are a steady stream."""
+"""With fewer gaps, commits over an hour or more, with no pause longer than a tenth of it, are a steady stream."""
 
 
 def breaks(times: Ints) -> Ints:
-    """Places in `times` (microseconds, rising) of the commits that begin a new burst; the first is none of them."""
+    """Indexes in `times` (microseconds, ascending) of the commits that begin a new burst; the first is not included."""
     return np.flatnonzero(np.diff(times) >= _BURST) + 1
 
 
 def usual_gap_s(times: Ints) -> float | None:
-    """Of one table, from the times of its commits (microseconds, rising); None where too little is known."""
+    """Usual gap of one table, from the times of its commits (microseconds, ascending); None if too little is known."""
     if len(times) < LEAST_COMMITS:
         return None
     places = breaks(times)[-LAST_GAPS:]
@@ -41,9 +41,12 @@ def usual_gap_s(times: Ints) -> float | None:
 
 
 def usual_gaps_s(gaps: Floats, commits: Ints, spans: Ints) -> Floats:
-    """Of many tables. `gaps[table, LAST_GAPS]`: the newest gaps between bursts, in any order, infinite where there are
-    fewer; `commits`: how many there are in all; `spans`: from the first to the last of them. Takes microseconds and
-    returns seconds; NaN where too little is known.
+    """Usual gaps of many tables, in seconds; NaN if too little is known.
+
+    gaps     microseconds; `gaps[table, LAST_GAPS]`: the latest gaps between bursts, in any order, infinite if there are
+             fewer
+    commits  number of commits in total
+    spans    microseconds from the first to the last commit
     """
     ordered = np.sort(gaps, axis=1)
     known = np.isfinite(ordered).sum(axis=1)

@@ -1,4 +1,4 @@
-"""What an operation did to the duration of a job, with bounds that cover. Entry: `measure_effect` (docs/effects.md)."""
+"""The effect of an operation on a job's duration, with calibrated bounds. Entry: `measure_effect` (docs/effects.md)."""
 
 from limnograph.analysis.effect.measure import measure_effect
 

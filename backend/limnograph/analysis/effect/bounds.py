@@ -1,4 +1,4 @@
-"""Bounds at 95 % of a predicted change, and how many further runs would decide."""
+"""Bounds at 95 % of a predicted change, and the number of further runs until a verdict is likely."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ _NORMAL = NormalDist()
 
 
 class EffectBounds(NamedTuple):
-    """A change of log durations. `quantile`: of 95 %, for `deviation`. `fixed`: the part of half a width that
-    further runs do not narrow. `prediction`: what they are made of.
+    """A change of log durations.
+
+    quantile    97.5 % quantile for `deviation`
+    fixed       the part of half the width that further runs do not narrow
+    prediction  the source of these numbers
     """
 
     change: float
@@ -29,7 +32,7 @@ class EffectBounds(NamedTuple):
 
 
 def bounds_of(prediction: Prediction, response_sd: float) -> EffectBounds:
-    """`response_sd`: standard deviation that the response to other jobs adds."""
+    """`response_sd`: standard deviation added by the response to other jobs."""
     quantile = student_quantile(prediction.freedom)
     fixed = _Z * response_sd
     half = math.hypot(quantile * prediction.deviation, fixed)
@@ -38,7 +41,7 @@ def bounds_of(prediction: Prediction, response_sd: float) -> EffectBounds:
 
 
 def student_quantile(freedom: float) -> float:
-    """Of 97.5 %, by the expansion of Cornish and Fisher (Abramowitz and Stegun 26.7.5), for 3 degrees or more."""
+    """The 97.5 % quantile, by Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5), for 3 degrees or more."""
     z = _Z
     terms = (
         (z**3 + z) / 4,
@@ -49,10 +52,10 @@ def student_quantile(freedom: float) -> float:
 
 
 def runs_until_verdict(bounds: EffectBounds, at: Floats, before: int, no_effect: float) -> int | None:
-    """Least number of further runs after which a verdict is more likely than not; None when 1,000 would not do.
+    """Minimum number of further runs after which a verdict is more likely than not; None if 1,000 are not enough.
 
-    Where the estimate will be then is as uncertain as the variance that further runs take away. Deviations are those of
-    the process for up to 128 further runs, and beyond them a power law that goes on at the pace of the second half.
+    The estimate may move by as much as the variance that further runs remove. Deviations for up to 128 further runs
+    come from the process; beyond, they follow a power law with the rate of the second half.
     """
     expected = expected_deviations(at, before, bounds.prediction, _EXACT_RUNS)
     after = at.size - before
@@ -71,7 +74,7 @@ def runs_until_verdict(bounds: EffectBounds, at: Floats, before: int, no_effect:
 
 
 def _chance(bounds: EffectBounds, deviation: float, moves: float, no_effect: float) -> float:
-    """That bounds of that deviation give a verdict, if the estimate moves by a normal step of `moves`."""
+    """Probability that bounds of that deviation yield a verdict, if the estimate moves by a normal step of `moves`."""
     half = math.hypot(bounds.quantile * deviation, bounds.fixed)
 
     def below(bound: float) -> float:

@@ -1,7 +1,7 @@
-"""What other jobs did at the same time: their common movement at each run of the job, and how far the job follows it.
+"""Concurrent changes of other jobs: their common movement at each run of the job, and how much the job follows it.
 
 Controls are jobs that read none of the operation's tables. Whatever they share (a slower cluster, a daily wave) is not
-the operation's effect. Where they contradict each other about the moment of the operation, nothing can be taken out.
+the operation's effect. If they contradict each other at the operation, nothing can be subtracted.
 """
 
 from __future__ import annotations
@@ -17,22 +17,26 @@ from limnograph.analysis.effect.process import LEVEL, Floats, Kernels, Process, 
 from limnograph.domain.time import Millis
 
 LEAST_BEFORE, LEAST_AFTER = 8, 3
-"""Runs that a control needs on each side."""
+"""Minimum runs of a control on each side."""
 _NEAREST = 3
-"""Runs of a control that are averaged around each run of the job."""
+"""Runs of a control to average around each run of the job."""
 RESPONSE, RESPONSE_SD, RESPONSE_SD_OF_ONE = 1.0, 0.35, 0.5
-"""Without a history that shows it, a job follows the others one to one, give or take (`analysis/explain/rivals.py`); a
-single control may have reasons of its own.
+"""Defaults if the history does not show the response: a job follows the others one to one, within these deviations
+(`analysis/explain/rivals.py`). The deviation is larger for a single control, which may move for reasons of its own.
 """
 _LEAST_SIGNAL = 0.15
-"""Share of the common movement's power beyond noise below which the history does not show the response."""
+"""Below this share of the common movement's power above noise, the history does not show the response."""
 _LEAST_APART = 0.08
 _NOISE = Process(0.3, 1.0, 0.05, 0.0, 0.0, 1.0)
 
 
 class CommonMovement(NamedTuple):
-    """`at_runs`: log movement of the controls at each run of the job, 0 at the median of the history. `noise`: variance
-    of a value. `jobs`: how many usable controls. `agree`: whether they allow one statement.
+    """Common movement of the controls.
+
+    at_runs  log movement at each run of the job, 0 at the median of the history
+    noise    variance of a value
+    jobs     number of usable controls
+    agree    whether the controls are consistent enough for one statement
     """
 
     at_runs: Floats
@@ -42,7 +46,7 @@ class CommonMovement(NamedTuple):
 
 
 class Response(NamedTuple):
-    """How far the job follows the common movement, with its standard deviation."""
+    """How much the job follows the common movement, with its standard deviation."""
 
     mean: float
     sd: float
@@ -51,8 +55,8 @@ class Response(NamedTuple):
 def common_movement(
     at: Floats, before: int, started: Millis, committed: Millis, controls: Sequence[tuple[Floats, Floats]]
 ) -> CommonMovement | None:
-    """`controls`: rising instants and log durations. None without a control that has enough runs on both sides, no
-    further from the job's runs than these are from each other.
+    """`controls`: ascending instants and log durations. None without a control that has enough runs on both sides. Runs
+    further from the job's runs than these are from each other do not count.
     """
     rows, noise = [], []
     span = at[-1] - at[0]
@@ -64,7 +68,7 @@ def common_movement(
         clean = _clip(logs)
         row = _around(at, times, clean)
         rows.append(row - np.median(row[:before]))
-        # Neighbours are correlated: 1.3; so are runs that several averages share: 1.5.
+        # Correlation of neighbouring runs: factor 1.3. Runs shared by several averages: factor 1.5.
         noise.append(spread(np.diff(clean)) ** 2 / 2 * 1.3 * 1.5 / _NEAREST)
     if not rows:
         return None
@@ -75,7 +79,7 @@ def common_movement(
 
 
 def _clip(logs: Floats) -> Floats:
-    """Each run at most three deviations from the median of seven around it."""
+    """Limit each run to three deviations from the median of seven around it."""
     padded = np.pad(logs, 3, mode="reflect") if logs.size > 3 else np.pad(logs, 3, mode="edge")
     usual = np.median(np.lib.stride_tricks.sliding_window_view(padded, 7), axis=1)
     apart = logs - usual
@@ -84,7 +88,7 @@ def _clip(logs: Floats) -> Floats:
 
 
 def _around(at: Floats, times: Floats, logs: Floats) -> Floats:
-    """Mean of the nearest runs of a control around each instant."""
+    """Mean of the nearest runs of a control at each instant."""
     size = min(_NEAREST + 1, times.size)
     first = np.clip(np.searchsorted(times, at) - 2, 0, times.size - size)
     near = first[:, None] + np.arange(size)[None, :]
@@ -93,14 +97,14 @@ def _around(at: Floats, times: Floats, logs: Floats) -> Floats:
 
 
 def _agree(values: Floats, middle: Floats, before: int) -> bool:
-    """Whether the controls allow one statement about the operation's moment: where the middle one did not move, at most
-    a third moved by themselves; where it moved, at most a fifth did not. How much a level differs between two such
-    windows where nothing was done is measured in the history.
+    """Whether the controls allow one statement about the time of the operation: if the median control did not move, at
+    most a third moved individually; if it moved, at most a fifth did not. The history shows how much levels differ
+    between two such windows without an operation.
     """
     if len(values) < 2:
         return True
     apart, usual = _steps_at_cut(values - middle, before)
-    # Of two, the middle lies between them: each is half of their difference away.
+    # With two controls, the median is between them: each is half of their difference away.
     least = _LEAST_APART / 2 if len(values) == 2 else _LEAST_APART
     other = float(np.mean(np.abs(apart) > np.maximum(least, DEVIATIONS * usual)))
     moved, noise = _steps_at_cut(middle[None, :], before)
@@ -109,7 +113,7 @@ def _agree(values: Floats, middle: Floats, before: int) -> bool:
 
 
 def _steps_at_cut(rows: Floats, before: int) -> tuple[Floats, Floats]:
-    """Of each row: the difference of the medians after and before the operation, and how large it is elsewhere."""
+    """Per row: the difference of the medians after and before the operation, and its usual size elsewhere."""
     width = rows.shape[1] - before
     window = min(width, max(2, before // 3))
 
@@ -123,7 +127,7 @@ def _steps_at_cut(rows: Floats, before: int) -> tuple[Floats, Floats]:
 
 
 def response(y: Floats, before: int, kernels: Kernels, movement: CommonMovement) -> Response:
-    """By the history, with the noise of the movement taken out of its power (errors in variables), else as assumed."""
+    """Estimated from the history, with the movement's noise removed (errors in variables), else the default."""
     sd = RESPONSE_SD if movement.jobs > 1 else RESPONSE_SD_OF_ONE
     lag = kernels.lag[:before, :before]
     covariance = np.where(lag == 0, 1.0, _NOISE.carry**lag) + LEVEL

@@ -1,4 +1,4 @@
-"""Work that a run had to do: load and bytes read, as columns that move the duration by a response that is not sure."""
+"""Covariates of a run's work: load and bytes read, as columns that change the duration by an uncertain response."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from limnograph.analysis.effect.prediction import Covariate
 from limnograph.analysis.effect.process import Floats
 
 LOAD_RESPONSE, LOAD_SD = 0.5, 0.5
-"""Duration ~ load ** response: none to one to one."""
+"""Duration ~ load ** response: from no response to one to one."""
 BYTES_RESPONSE, BYTES_SD = 0.8, 0.3
 _LEAST_KNOWN = 0.7
-"""Share of the runs whose bytes are known."""
+"""Minimum share of runs with known bytes."""
 _SEEN = (0.05, 0.95)
 _AT_CUT = 3
-"""Runs on each side that show what the bytes did at the operation itself."""
+"""Runs on each side that show the change of bytes at the operation itself."""
 
 
 def load_columns(at: Floats, before: int, times: Sequence[int], values: Sequence[float | None]) -> list[Covariate]:
-    """Empty where the load does not cover the runs, or does not vary."""
+    """Empty if the load does not cover the runs, or does not vary."""
     instants, value = np.array(times, float), np.array(values, float)
     known = np.isfinite(value)
     instants, value = instants[known], value[known]
@@ -42,8 +42,8 @@ def load_columns(at: Floats, before: int, times: Sequence[int], values: Sequence
 
 
 def bytes_columns(values: Floats, before: int, grown_at_cut: bool) -> list[Covariate]:
-    """Bytes read per run, NaN where unknown. A step of the bytes at the operation itself is its own effect and stays in
-    the duration, unless another event at that moment made them grow (`grown_at_cut`). Empty where too few are known.
+    """Bytes read per run, NaN if unknown. A step of the bytes at the operation itself is part of its effect and stays
+    in the duration, unless another event at that time explains it (`grown_at_cut`). Empty if too few are known.
     """
     known = np.isfinite(values) & (values > 0)
     if known[:before].mean() < _LEAST_KNOWN or known[before:].mean() < _LEAST_KNOWN:
@@ -58,7 +58,7 @@ def bytes_columns(values: Floats, before: int, grown_at_cut: bool) -> list[Covar
 
 
 def _step(logs: Floats, before: int) -> tuple[float, float]:
-    """Step at the operation beyond the trend of the history, and the noise of such a step."""
+    """Step at the operation relative to the trend of the history, and the noise of such a step."""
     recent = logs[max(0, before - 24) : before]
     slope = float(np.median(np.diff(recent))) if recent.size > 3 else 0.0
     late, early = logs[before : before + _AT_CUT], logs[max(0, before - _AT_CUT) : before]
@@ -67,7 +67,7 @@ def _step(logs: Floats, before: int) -> tuple[float, float]:
 
 
 def _seen_and_unseen(column: Floats, before: int, mean: float, sd: float) -> list[Covariate]:
-    """The part within the history's range, whose response the history shows, and the part beyond, where it cannot."""
+    """The part within the history's range, where the response is known from it, and the part outside."""
     column = column - np.median(column[:before])
     seen = np.clip(column, *np.quantile(column[:before], _SEEN))
     return [Covariate(each, mean, sd) for each in (seen, column - seen) if float(np.ptp(each)) > 1e-9]

@@ -1,4 +1,4 @@
-"""What the history alone shows: shifts of the level that no known event explains, and the kinds of day it has seen."""
+"""Checks of the history: shifts of the level that no known event explains, and the kinds of day it covers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from limnograph.analysis.effect.process import DAY_MS, LEVEL, Floats, Kernels, w
 
 _CARRIES = (0.3, 0.6)
 _LEFT_OVER = 0.1
-"""Correlation of neighbours that is left over after the first carry: the second one is tried."""
+"""Correlation of neighbours remaining with the first value of carry, above which the second one is tried."""
 _EDGE = 3
 _CYCLE = 2.0
 _LEAST_STEP = 0.06
 _LONG, _LONG_DEVIATIONS, _SHORT_DEVIATIONS = 8, 3.4, 3.9
-"""Least deviations of a stretch of eight runs or more and of a shorter one, of which chance makes more."""
+"""Minimum deviations of a stretch of eight runs or more, and of a shorter one, which chance produces more often."""
 _LEAST_RUNS = 12
 
 
 def has_shift(y: Floats, before: int, kernels: Kernels, events: Floats) -> bool:
-    """Whether some stretch of the history lies at another level than the rest, beyond noise and a daily cycle.
-    `events`: columns of steps at known events, which explain a level of their own. O(h^3).
+    """Whether some stretch of the history is at another level than the rest, beyond noise and a daily cycle. `events`:
+    columns of steps at known events, which explain their level. O(h^3).
     """
     if before < _LEAST_RUNS:
         return False
@@ -58,6 +58,6 @@ def _scan(y: Floats, kernels: Kernels, events: Floats, carry: float) -> tuple[bo
 
 
 def saw_kind_of_day(at: Floats, before: int) -> bool:
-    """Whether at least one run after lies in a kind of day, weekday or weekend (UTC), that the history has."""
+    """Whether at least one later run is on a kind of day, weekday or weekend (UTC), that the history covers."""
     weekend = (at // DAY_MS + 3) % 7 >= 5
     return bool(np.isin(weekend[before:], weekend[:before]).any())

@@ -1,4 +1,4 @@
-"""From a case to an answer: which statement the data allow, in the order of precedence of docs/effects.md."""
+"""Decides which statement the data of a case support, in the order of precedence of docs/effects.md."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from limnograph.analysis.effect.runs import (
 from limnograph.domain.answers.effects import Effect, EffectCase, EffectSize, OtherEvent, Verdict
 
 LEAST_BEFORE, LEAST_AFTER = 8, 5
-"""Runs, killed ones included, below which nothing is claimed."""
+"""Minimum runs, including killed ones, for any claim."""
 LEAST_DURATIONS_BEFORE, LEAST_DURATIONS_AFTER = 6, 3
 NO_EFFECT = 0.05
 """Bounds of the ratio within 1 ± this: no effect."""
 _UNBOUNDED = 50.0
-"""Natural log from which a ratio counts as not bounded."""
+"""Minimum natural log of a ratio that counts as unbounded."""
 _EVENT_SD = 0.3
-"""What another event may have done to the level, natural log."""
+"""Standard deviation of another event's effect on the level, natural log."""
 
 
 class _Comparison(NamedTuple):
-    """What the estimate is made from. `y`: log durations without outliers. `events`: steps at earlier events."""
+    """Input of the estimate. `y`: log durations without outliers. `events`: steps at earlier events."""
 
     runs: JobRuns
     y: Floats
@@ -48,7 +48,7 @@ class _Comparison(NamedTuple):
 
 
 def measure_effect(case: EffectCase) -> Effect:
-    """What the operation did to the job's duration. Never raises for a case whose lists fit together."""
+    """The effect of the operation on the job's duration. Never raises if the case's lists have consistent lengths."""
     runs = job_runs(case)
     if reason := _too_few(runs):
         more = max(0, LEAST_AFTER - runs.runs_after) or None
@@ -136,7 +136,7 @@ def _estimate(comparison: _Comparison) -> EffectBounds:
 def _judged(
     case: EffectCase, comparison: _Comparison, runs: JobRuns, remarks: list[str], *, expects_runs: bool
 ) -> Effect:
-    """`expects_runs`: no other event followed, so that further runs show this operation alone."""
+    """`expects_runs`: no other event followed, so that further runs show only this operation."""
     bounds = _estimate(comparison)
     verdict: Verdict = "unknown"
     if bounds.high < 0:
@@ -181,5 +181,5 @@ def _answer(
 
 
 def _ratio(change: float) -> float:
-    """Of a natural log; infinite where a double, or a reader, has no use for it."""
+    """Ratio from a natural log; infinite if it is too large for a double or for a reader."""
     return math.exp(change) if change < _UNBOUNDED else math.inf

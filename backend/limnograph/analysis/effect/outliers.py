@@ -1,4 +1,4 @@
-"""Runs cut off at three deviations from what their neighbours predict, before and after the operation alike."""
+"""Limits runs to three deviations from the prediction by their neighbours, both before and after the operation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from limnograph.analysis.effect.process import LEVEL, TYPICAL, Floats, Kernels
 DEVIATIONS = 3.0
 LEAST_SPREAD = 1e-4
 _DRIFT_OF_EFFECT = 0.15
-"""An effect may grow or fade from run to run; that is no outlier."""
+"""An effect may increase or fade from run to run; that is not an outlier."""
 
 
 def clip_outliers(y: Floats, before: int, kernels: Kernels) -> Floats:
-    """`y` with each run at most three deviations from its leave-one-out prediction. The runs from `before` on have a
-    level and a drift of their own, so that an effect is never taken for outliers. O(n^3).
+    """`y` with each run at most three deviations from its leave-one-out prediction. Runs from `before` onward have a
+    separate level and drift, so that an effect is never treated as outliers. O(n^3).
     """
     middle = np.median(y[:before])
     after = (np.arange(y.size) >= before).astype(float)
@@ -34,8 +34,8 @@ def clip_outliers(y: Floats, before: int, kernels: Kernels) -> Floats:
 
 
 def spread(values: Floats) -> float:
-    """Standard deviation around zero by the median and the ninth decile of absolute values, the larger of both: rounded
-    durations have a median of 0, and heavy tails are no outliers.
+    """Standard deviation around zero: the larger of the estimates from the median and the ninth decile of absolute
+    values. Rounded durations have a median of 0, and heavy tails are not outliers.
     """
     middle, high = np.quantile(np.abs(values), (0.5, 0.9))
     return max(1.4826 * float(middle), 0.608 * float(high))

@@ -1,9 +1,9 @@
-"""What the runs after the operation would have taken without it, and how far that is from sure.
+"""Predicts the durations after the operation without it, with their uncertainty.
 
-The history's process predicts the runs after; the effect is the mean of measured less predicted, so it may differ from
-run to run. With the Cholesky factor L of all runs, the block of L of the runs after times their innovations is exactly
-that difference, and the block's column sums give its deviation. The same holds for every cut inside the history
-(placebo): there the effect is zero, so how far those differences are from zero, in their own deviations, says whether
+The process of the history predicts the later runs; the effect is the mean of measured minus predicted, so it may differ
+from run to run. With the Cholesky factor L of all runs, the block of L for the later runs times their innovations is
+exactly that difference, and the block's column sums give its deviation. The same holds for every cut inside the history
+(placebo): there the effect is zero, so the size of those differences, in units of their own deviations, shows whether
 the bounds are honest. They widen the bounds, never narrow them.
 
 Cost: O(g h^3 + k n^3) for g = 75 grid points over h <= 168 runs before and k <= 6 likely processes over n <= 296 runs.
@@ -26,11 +26,11 @@ _MOST_EXPECTED = 3
 _LEAST_VARIANCE = 1e-7
 _LEAST_SCATTER = 5
 _PLACEBO_PRIOR = 8.0
-"""Weight of the belief that the process is right, in placebo cuts."""
+"""Weight of the prior that the process is right, in placebo cuts."""
 
 
 class Covariate(NamedTuple):
-    """What is known of `y` beside its process: a column that moves it, by `mean` with deviation `sd`."""
+    """A column that contributes to `y` in addition to the process: by `mean` with deviation `sd`."""
 
     column: Floats
     mean: float
@@ -38,9 +38,14 @@ class Covariate(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """`change`: mean difference of the runs after, natural log. `deviation`: its standard deviation, widened by placebo
-    cuts. `freedom`: degrees of freedom. `response`: the same linear measure of each given column. `placebo`:
-    (difference, deviation) of cuts in the history. `processes`: the likely ones with weight and variance of the noise.
+    """Predicted difference of the later runs.
+
+    change     mean difference, natural log
+    deviation  its standard deviation, widened by placebo cuts
+    freedom    degrees of freedom
+    response   the same linear measure of each given column
+    placebo    (difference, deviation) of cuts in the history
+    processes  the likely ones with weight and variance of the noise
     """
 
     change: float
@@ -52,8 +57,8 @@ class Prediction(NamedTuple):
 
 
 def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Covariate, ...], columns: Floats) -> Prediction:
-    """`y`: log durations in order of time, `before` of them before the operation. `columns`: (n, k) series that
-    get the same linear measure.
+    """`y`: log durations in order of time, `before` of them before the operation. `columns`: (n, k) series for the same
+    linear measure.
     """
     usual = y - np.median(y[:before]) - sum((each.column * each.mean for each in known), np.zeros(y.size))
     scale = max(_rough_noise(usual[:before]), math.sqrt(_LEAST_VARIANCE))
@@ -86,8 +91,8 @@ def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Covariate, ..
 
 
 def expected_deviations(at: Floats, before: int, prediction: Prediction, more: int) -> Floats:
-    """Deviation of the mean of the runs after, with as many runs as there are and with up to `more` further ones at the
-    usual gap, relative to the first. O(k n^3) for k <= 3 processes.
+    """Deviation of the mean of the later runs, with the existing number of runs and with up to `more` further ones at
+    the usual gap, relative to the first. O(k n^3) for k <= 3 processes.
     """
     gap = float(np.median(np.diff(at)))
     kernels = Kernels(np.concatenate([at, at[-1] + gap * np.arange(1, more + 1)]))
@@ -100,7 +105,7 @@ def expected_deviations(at: Floats, before: int, prediction: Prediction, more: i
 
 
 def _noisier(y: Floats, before: int) -> float:
-    """Factor on the variance where the runs after scatter more than those before, by more than chance."""
+    """Factor on the variance if the later runs scatter more than the earlier ones, beyond chance."""
     count = y.size - before
     if count < _LEAST_SCATTER:
         return 1.0
@@ -114,7 +119,7 @@ def _rough_noise(y: Floats) -> float:
 
 
 def _likely(y: Floats, before: int, kernels: Kernels, extra: Floats) -> list[tuple[float, float, Process]]:
-    """Weight, variance of the noise and process, likeliest first, by the runs of the history."""
+    """Weight, variance of the noise and process, likeliest first, from the runs of the history."""
     rows = slice(max(0, before - MOST_BEFORE), before)
     size = rows.stop - rows.start
     covariances = np.stack([kernels.covariance(each)[rows, rows] + extra[rows, rows] for each in GRID])
@@ -143,7 +148,7 @@ def _placebo(factor: Floats, innovations: Floats, before: int, count: int, noise
 
 
 def _widening(cuts: list[tuple[float, float]], before: int, count: int) -> float:
-    """Factor on the variance. Overlapping windows count as the windows that fit beside each other."""
+    """Factor on the variance. Overlapping windows count as the number of windows that fit without overlap."""
     if not cuts:
         return 1.0
     independent = max(1.0, (before - max(8, before // 4)) / min(count, before // 4))

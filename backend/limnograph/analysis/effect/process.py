@@ -1,8 +1,8 @@
-"""How durations vary where nothing is done: correlated noise, a wandering level, a daily and weekly cycle.
+"""Variation of durations without an operation: correlated noise, a wandering level, a daily and weekly cycle.
 
 A Gaussian process over runs. Its parts are relative to the variance of the noise, so that this variance has a closed
-form. Which parts a job needs is decided by the likelihood of its own history over a small grid (noise x drift x cycle),
-with weights, not by one winner: with few runs several remain possible, and the bounds show it.
+form. The likelihood of a job's own history selects the parts over a small grid (noise x drift x cycle), with weights
+instead of one winner: with few runs several remain possible, and the bounds show it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,18 @@ Floats = npt.NDArray[np.float64]
 
 DAY_MS = 86_400_000
 LEVEL = 1e4
-"""Variance of the unknown level, in variances of the noise: practically no prior."""
+"""Variance of the unknown level, in variances of the noise: an uninformative prior."""
 
 
 class Process(NamedTuple):
-    """One grid point. `carry`: correlation of neighbouring runs; `part`: share of the noise that is correlated;
-    `wander`: standard deviation of the level's step from run to run, `trend` of its slope a run, `cycle` of the daily
-    shape, all in those of the noise; `weight`: prior.
+    """One grid point; deviations are in units of the noise's.
+
+    carry   correlation of neighbouring runs
+    part    share of the noise that is correlated
+    wander  standard deviation of the level's step from run to run
+    trend   standard deviation of the change of its slope per run
+    cycle   standard deviation of the daily shape
+    weight  prior
     """
 
     carry: float
@@ -42,11 +47,11 @@ GRID = tuple(
     for (carry, part, a), (wander, trend, b), (cycle, c) in itertools.product(_NOISE, _DRIFT, _CYCLE)
 )
 TYPICAL = Process(0.3, 1.0, 0.1, 0.0, 1.5, 1.0)
-"""For cleaning and weighing before a job's own process is known."""
+"""For cleaning and weighting before a job's own process is known."""
 
 
 class Kernels:
-    """Correlations of runs at `at` (rising epoch milliseconds), from which every process is a weighted sum."""
+    """Correlations of runs at `at` (ascending epoch milliseconds); every process is a weighted sum of them."""
 
     def __init__(self, at: Floats) -> None:
         apart = at[:, None] - at[None, :]
@@ -59,7 +64,7 @@ class Kernels:
         self.cycle = shape + 0.5 * (weekend[:, None] == weekend[None, :])
 
     def noise(self, process: Process) -> Floats:
-        """Covariance of the noise and the unknown level alone."""
+        """Covariance of the noise and the unknown level only."""
         if process.carry == 0:
             return np.eye(len(self.lag)) + LEVEL
         matrix: Floats = process.part * process.carry**self.lag
@@ -67,7 +72,7 @@ class Kernels:
         return matrix + LEVEL
 
     def covariance(self, process: Process) -> Floats:
-        """Of all runs, in variances of the noise."""
+        """Covariance of all runs, in variances of the noise."""
         drift = process.wander**2 * self.walk + process.trend**2 * self.line
         return np.asarray(self.noise(process) + drift + process.cycle**2 * self.cycle)
 

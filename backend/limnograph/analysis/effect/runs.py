@@ -1,4 +1,4 @@
-"""Runs of a job on both sides of an operation, as columns, and the other events that can change their duration."""
+"""Runs of a job on both sides of an operation, as columns, and the other events that may change their duration."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from limnograph.domain.answers.effects import EffectCase, OtherEvent
 from limnograph.domain.time import Millis
 
 CONFOUNDING = frozenset({"overwrite", "delete", "replace", "schema", "deploy"})
-"""Kinds of events that can change durations. Appends and alerts change nothing by themselves."""
+"""Kinds of events that may change durations. Appends and alerts do not by themselves."""
 
 
 class JobRuns(NamedTuple):
-    """Runs with a duration in order of time: start in epoch milliseconds, log of seconds, bytes read (NaN where
-    unknown). `before`: how many of them precede the operation. `runs_before`, `runs_after`: killed runs included.
-    `starts`: of all runs.
+    """Runs with a duration in order of time: start in epoch milliseconds, log of seconds, bytes read (NaN if unknown).
+
+    before                   number of runs before the operation
+    runs_before, runs_after  including killed runs
+    starts                   of all runs
     """
 
     at: Floats
@@ -39,8 +41,9 @@ class JobRuns(NamedTuple):
 
 
 def job_runs(case: EffectCase, until: Millis | None = None) -> JobRuns:
-    """The most recent runs before the operation started, and runs after its commit; those between belong to neither.
-    `until`: runs from that instant on are counted, but have no columns.
+    """The latest runs before the operation started, and runs after its commit; those in between belong to neither.
+
+    `until`: runs from that instant onward are counted, but have no columns.
     """
     started, committed = case.operation.started_at, case.operation.committed_at
     starts, seconds = _sorted(case.runs.times, case.runs.duration_seconds)
@@ -73,14 +76,14 @@ def next_event(others: Sequence[OtherEvent], committed: Millis) -> OtherEvent | 
 
 
 def event_columns(runs: JobRuns, others: Sequence[OtherEvent], started: Millis) -> Floats:
-    """A column per earlier event: 1 from the event onward. (n, k)."""
+    """One column per earlier event: 1 from the event onward. (n, k)."""
     columns = [(runs.at >= each.at).astype(float) for each in others if each.at < started]
     useful = [each for each in columns if 0 < each[: runs.before].sum() < runs.before]
     return np.column_stack(useful) if useful else np.zeros((runs.at.size, 0))
 
 
 def runs_between(runs: JobRuns, event: OtherEvent, started: Millis, committed: Millis) -> int:
-    """How many runs started between the event and the operation."""
+    """Number of runs that started between the event and the operation."""
     if started <= event.at <= committed:
         return 0
     early, late = (event.at, started) if event.at < started else (committed, event.at)

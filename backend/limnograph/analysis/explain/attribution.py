@@ -1,6 +1,6 @@
-"""Who changed the job: for each change the weight of every commit, of the rivals, and of "none", which add up to 1.
+"""Posterior of every cause of each change: every commit, the rivals, and "none", with a sum of 1.
 
-The evidence of each change alone is in `weights`; here changes are combined.
+`weights` computes the evidence of each change alone; this module combines the changes.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from limnograph.analysis.explain.rivals import RivalShift
 from limnograph.analysis.explain.weights import ChangeToExplain, Weights, weigh
 
 BY_NOBODY = 0.35
-"""Changes of a case that nothing in it explains, before anything was seen (a release, a neighbour no control saw)."""
+"""Prior number of changes per case without a cause in the case (a release, a neighbour that no control observed)."""
 ROUNDS = 8
 EAGER = 0.5
-"""Share of kinds that do it again and again, in the story that begins with them."""
+"""Prior share of recurrent kinds in the story that starts with one of them."""
 LEAST_MET, MOST_STORIES = 1.5, 4
-"""Changes that a kind's commits have to come just before, for a story that begins with it; and such stories at most."""
+"""Minimum changes that follow a kind's commits closely, for a story that starts with it; maximum number of stories."""
 RAISED = 2.0
-"""Factor from which a kind counts as one that does it again and again."""
+"""Minimum factor for which a kind counts as recurrent."""
 SMALLER = 2.0
-"""Power of the ratio of sizes with which a smaller change of its own foretells a larger one."""
+"""Exponent of the ratio of sizes with which a smaller change without a cause predicts a larger one."""
 TWICE = 0.02
 """How often a commit that caused one change causes another as well."""
 
@@ -34,7 +34,7 @@ TWICE = 0.02
 class Shares:
     """Posterior of each hypothesis about one change.
 
-    `commit` has a place for every commit of the case, `recurrence` one for every kind of commits.
+    `commit` has one entry per commit of the case, `recurrence` one per kind of commits.
     """
 
     commit: Floats
@@ -61,14 +61,14 @@ def attribute(
     chance = sum(each.onset.rises for each in asked) * 2 * soon_ms(job.gap_ms) / span
     around = _Others(commits.kind, made, _foretold(asked), [each.onset.rises for each in asked], chance)
     real = np.array([1 - each.no_change / (each.no_change + each.nobody) for each in weighed])
-    # Commits of one kind did it, or the job wanders by itself: stories that hold themselves up. The likeliest one.
+    # Commits of one kind did it, or the job wanders by itself: both are self-consistent. Choose the likelier one.
     stories = [_settled(weighed, around, start) for start in (None, real)]
     stories += [_settled(weighed, around, None, kind) for kind in _timely(weighed, around)]
     return max(stories, key=lambda story: story[0])[1]
 
 
 def _timely(weighed: list[Weights], around: _Others) -> list[int]:
-    """Kinds whose commits come just before changes for a good part of both, by time alone."""
+    """Kinds whose commits closely precede changes, for a good part of both, judged by time alone."""
     rises = [each for each, up in zip(weighed, around.rises, strict=True) if up]
     met = np.zeros(around.made.size)
     for each in rises:
@@ -82,7 +82,7 @@ def _timely(weighed: list[Weights], around: _Others) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """Evidence of changes about each other."""
+    """Evidence that changes provide about each other."""
 
     kind: Ints
     made: Floats
@@ -94,9 +94,10 @@ class _Others:
 def _settled(
     weighed: list[Weights], around: _Others, guess: Floats | None, kind: int | None = None
 ) -> tuple[float, list[Shares]]:
-    """Posteriors that agree with each other, and their evidence, from a first guess which changes have no cause.
+    """Posteriors that are consistent with each other, and their evidence.
 
-    None: first let kinds of commits explain what they can, `kind` before all others.
+    `guess`: initial probability that each change has no cause. None: first let kinds of commits explain what they can,
+    `kind` before all others.
     """
     nobody = np.zeros(len(weighed)) if guess is None else guess
     first = np.ones(around.made.size)
@@ -118,14 +119,14 @@ def _settled(
 
 
 def _spent(shares: list[Shares]) -> list[Floats]:
-    """For each change how probably each commit caused another of them: what it did there it did not do here."""
+    """For each change, the probability that each commit caused another one, and so not this one."""
     total = np.sum([each.commit for each in shares], axis=0)
     return [np.clip(total - each.commit, 0.0, 1 - TWICE) for each in shares]
 
 
 def _again(around: _Others, shares: list[Shares], share: float) -> tuple[Floats, float]:
-    """What kinds of commits have earned by the other changes of each change's direction (changes x kinds); log prior
-    of such kinds.
+    """Factors of kinds of commits from the other changes of each change's direction (changes x kinds), and the log
+    prior of such kinds.
     """
     hits = np.array([np.bincount(around.kind, each.commit, around.made.size) for each in shares])
     rises = np.array(around.rises)
@@ -136,10 +137,10 @@ def _again(around: _Others, shares: list[Shares], share: float) -> tuple[Floats,
 
 
 def _foretold(asked: list[ChangeToExplain]) -> Floats:
-    """How far another change (column), if it had no cause, predicts this one (row).
+    """How much another change (column), if it had no cause, predicts this one (row).
 
-    A job that wanders by 5 % does so again; that says little about a rise of 50 %. The end of a pulse is no change of
-    its own, and a few slow runs foretell no lasting change.
+    A job that wanders by 5 % does so again; that says little about a rise of 50 %. The end of a pulse is not a separate
+    change, and a few slow runs predict no lasting change.
     """
     size = np.array([abs(each.onset.effect[each.onset.index]) for each in asked])
     ratio = np.minimum(1.0, size[None, :] / np.maximum(size[:, None], 1e-9)) ** SMALLER
@@ -153,7 +154,7 @@ def _foretold(asked: list[ChangeToExplain]) -> Floats:
 def _share(weights: Weights, multiplier: Floats, own: float, kind: Ints, spent: Floats) -> Shares:
     commit = np.zeros(kind.size)
     again = multiplier[kind[weights.candidates]]
-    # A kind that does it again and again does so by what it is: that its commits are usual for it clears none.
+    # A recurrent kind is suspected for what it is: that its commits are usual for it does not clear them.
     lift = np.where(again > RAISED, weights.lift, 1.0)
     commit[weights.candidates] = weights.commit * again * lift * (1 - spent[weights.candidates])
     nobody = own * weights.nobody

@@ -1,4 +1,4 @@
-"""A case as columns: what was not measured is NaN, series rise in time, and a series that breaks a rule is named."""
+"""A case as columns: unmeasured values are NaN, series ascend in time, and errors name the invalid series."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Name = TypeVar("Name", bound=Hashable)
 LATEST_MS = 8.64e15
-"""Last instant that JavaScript's Date can hold; later ones are not times."""
+"""Latest instant that JavaScript's Date can represent; later ones are not times."""
 LEAST, MOST = 1e-30, 1e30
-"""What durations, loads and numbers of a commit lie between: beyond it nothing was measured, and products overflow."""
+"""Range of durations, loads and numbers of a commit: values outside are not measurements, and products overflow."""
 
 FEATURES = (
     "added_data_files",
@@ -31,14 +31,14 @@ FEATURES = (
     "manifests",
     "changed_partitions",
 )
-"""Numbers of a commit that are compared with those of its own table's history."""
+"""Numbers of a commit that are compared with its own table's history."""
 
 _ID, _TIME = attrgetter("id"), attrgetter("committed_at")
 
 
 @dataclass(frozen=True, slots=True)
 class CaseSeries:
-    """Positive values at rising instants (epoch milliseconds), as natural logarithms."""
+    """Positive values at ascending instants (epoch milliseconds), as natural logarithms."""
 
     at: Floats
     log: Floats
@@ -51,9 +51,9 @@ class CaseSeries:
 
 @dataclass(frozen=True, slots=True)
 class CaseCommits:
-    """Columns of the commits that have a time, in order of time. Codes count from 0; an unknown name has its own.
+    """Columns of the commits with a time, in order of time. Codes count from 0; unknown names share a code.
 
-    `kind`: table, operation and writer together. `count`: how many commits a row stands for (`floods`).
+    `kind`: table, operation and writer together. `count`: number of commits that a row represents (`floods`).
     """
 
     ids: tuple[str, ...]
@@ -74,11 +74,10 @@ class CaseCommits:
 
 
 def series(times: Sequence[float | None], values: Sequence[float | None], field: str) -> CaseSeries:
-    """Pairs in any order; those with an unknown, infinite or non-positive part are left out, equal times averaged.
+    """Pairs in any order. Pairs with an unknown, infinite or non-positive part are left out, and so are values that no
+    measurement has (outside of LEAST to MOST); equal times are averaged.
 
-    So are values that no measurement has (outside of LEAST to MOST).
-
-    Raises InvalidInput naming `field` when there are not as many values as times.
+    Raises InvalidInput naming `field` if the numbers of values and times differ.
     """
     if len(times) != len(values):
         raise InvalidInput(field, f"has {len(values)} values for {len(times)} times")
@@ -97,14 +96,14 @@ def median_gap_ms(at: Floats) -> float:
 
 
 def numbers(values: Sequence[float | None]) -> Floats:
-    """As floats; None is NaN."""
+    """Values as floats; None becomes NaN."""
     return np.array(values, np.float64) if len(values) else np.empty(0)
 
 
 def commits(case: Case) -> CaseCommits:
-    """The commits of a case. One without a time explains nothing and is left out; one of a table that comes again, too.
+    """The commits of a case. Commits without a time, and repeated ones of a table, are left out.
 
-    Ids may be versions (Delta), which every table counts from 0: the same id in two tables is two commits.
+    Ids may be versions (Delta), which start at 0 in every table: the same id in two tables is two commits.
     """
     rows = [each for each in case.commits or () if each.committed_at is not None and abs(each.committed_at) < LATEST_MS]
     if len({each.id for each in rows}) < len(rows):
@@ -116,7 +115,7 @@ def commits(case: Case) -> CaseCommits:
     rows.sort(key=_ID)
     rows.sort(key=_TIME)
 
-    # A column at a time: a tuple a row would wake the garbage collector.
+    # One column at a time: one tuple per row would trigger the garbage collector.
     def column(name: str) -> list[Any]:
         return list(map(attrgetter(name), rows))
 

@@ -1,4 +1,4 @@
-"""The changes of level that a series shows: optimal partitioning of bins, then each has to stand against AR(1)."""
+"""Finds changes of level in a series: optimal partitioning of bins, then a test of each change against AR(1)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from limnograph.analysis.explain.wander import Wander, sobered, wander
 MOST_BINS = 512
 LEAST_BINS = 3
 PENALTY = 4.0
-"""Of a change, times the logarithm of the bins; low, because what is proposed still has to stand (`KEPT`)."""
+"""Penalty of a change, times the logarithm of the bins. Low, because proposed changes are tested later (`KEPT`)."""
 SUPPORTED = 2.0
-"""Log Bayes factor, without extreme runs, of an examined change."""
+"""Minimum log Bayes factor, without extreme runs, of an examined change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What a change has to stand out of: noise from run to run, and the series' own wandering."""
+    """What a change is tested against: noise from run to run, and the series' own wandering."""
 
     noise: Noise
     wander: Wander
@@ -32,7 +32,7 @@ class Background:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Onsets of the levels of a series, the noise around them, and the level at each place."""
+    """Onsets of the levels of a series, the noise around them, and the level at each index."""
 
     onsets: list[Onset]
     noise: Noise
@@ -47,7 +47,7 @@ class Levels:
 def find_levels(values: Floats, kept: float, among: Sequence[int] | None = None) -> Levels:
     """Levels whose changes have at least `kept` squared standard errors, given their neighbours.
 
-    `among`: places to examine, instead of all.
+    `among`: indexes to examine, instead of all.
     """
     proposed, own = _propose(values) if among is None else list(among), wander(values)
     for _ in range(2):
@@ -58,17 +58,17 @@ def find_levels(values: Floats, kept: float, among: Sequence[int] | None = None)
 
 
 def criterion(values: Floats, found: Levels, parameters: int) -> float:
-    """Bayesian information criterion of levels with AR(1) around them and `parameters` more."""
+    """Bayesian information criterion of levels with AR(1) around them and `parameters` additional parameters."""
     size = values.size
     white = found.noise.whiten(values - found.level)
-    # Extreme runs say nothing about which of two models has the better levels.
+    # Extreme runs do not show which of two models has the better levels.
     rest = np.clip(white, -3, 3) * found.noise.innovation
     spent = parameters + 2 * len(found.onsets)
     return size * float(np.log(np.mean(rest**2) + SMALLEST**2)) + spent * float(np.log(size))
 
 
 def stretches(places: list[int], size: int) -> list[tuple[int, int]]:
-    """For each change the values between its neighbours."""
+    """For each change, the values between its neighbours."""
     edges = [0, *places, size]
     return [(edges[k], edges[k + 2]) for k in range(len(places))]
 
@@ -84,7 +84,7 @@ def _propose(values: Floats) -> list[int]:
 
 
 def _prune(values: Floats, proposed: list[int], around: Background, kept: float) -> list[Onset]:
-    """Backward elimination: the weakest change leaves and its neighbours are judged again, until all are `kept`."""
+    """Backward elimination: remove the weakest change and test its neighbours again, until all are `kept`."""
     places = [place for place in proposed if EDGE <= place <= values.size - EDGE]
     onsets = [_step(values, stretch, around) for stretch in stretches(places, values.size)]
     while places:
@@ -107,7 +107,7 @@ def _prune(values: Floats, proposed: list[int], around: Background, kept: float)
 
 
 def _judged(values: Floats, places: list[int], around: Background) -> list[Onset]:
-    """Each change at its best place, one after the other, so that none meets the one before it."""
+    """Each change moved to its best index, one after the other, so that none reaches the one before it."""
     found: list[Onset] = []
     for k in range(len(places)):
         start = found[-1].best if found else 0

@@ -1,4 +1,4 @@
-"""The part of a series that comes back every day (and every week): a few harmonics that bursts do not bend."""
+"""The part of a series that repeats every day (and every week): a few harmonics, fitted robustly against bursts."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from limnograph.analysis.explain.smoothing import scale
 DAY_MS = 86_400_000.0
 WEEK_MS = 7 * DAY_MS
 HARMONICS = (4, 10)
-"""Of a day. Four draw a clipped sine to within 1 % of its height; ten draw office hours, where they are worth it."""
+"""Of a day. Four fit a clipped sine to within 1 % of its height; ten fit office hours, if they are worth it."""
 WORTH = 0.05
-"""Share of the spread that cycles must explain to be taken out (measured: correlation benchmark, law of section 7)."""
+"""Share of the spread that cycles must explain to be removed (measured: correlation benchmark, law of section 7)."""
 WEEKS = 1.9
 PARAMETER_POINTS = 8
-"""Points of the series that each parameter needs."""
+"""Minimum points of the series per parameter."""
 
 
 def cycles(at: Floats, values: Floats, *, weekly: bool = False, places: Sequence[int] = ()) -> tuple[Floats, int]:
-    """The cyclic part of the values (mean 0) and its parameters; zeros and 0 in less than two days or without one.
+    """The cyclic part of the values (mean 0) and its number of parameters; zeros and 0 for less than two days.
 
-    `places` at which the values have a new level, which is fitted beside the cycle: one after the other, each would
-    keep a part of the other's.
-
-    `weekly`: days of the week differ too, in their level and in how much of a day's rhythm they have; only with enough
-    weeks can they be distinguished from a change. Of all that may be so, what explains the values with the least (BIC).
+    places  indexes of new levels, which are fitted together with the cycle: fitted one after the other, each
+            would keep a part of the other
+    weekly  days of the week differ too, in their level and in the strength of their daily rhythm; only with
+            enough weeks can that be distinguished from a change. The model with the lowest BIC is used
     """
     none = np.zeros_like(values), 0
     if at.size < 3 * PARAMETER_POINTS or at[-1] - at[0] < 2 * DAY_MS:
@@ -52,20 +51,20 @@ def cycles(at: Floats, values: Floats, *, weekly: bool = False, places: Sequence
 
 
 def _power(rest: Floats) -> float:
-    """Mean square, extreme values cut off."""
+    """Mean square, with extreme values cut off."""
     bound = 3 * scale(rest)
     return float(np.mean(np.clip(rest, -bound, bound) ** 2)) + 1e-12
 
 
 def _independent(rest: Floats) -> float:
-    """How many independent values these are worth: neighbours move together."""
+    """Effective number of independent values: neighbours are correlated."""
     power = float(rest @ rest)
     together = max(float(rest[1:] @ rest[:-1]) / power, 0.0) if power > 0 else 0.0
     return rest.size * (1 - together) / (1 + together)
 
 
 def _designs(at: Floats, values: Floats, *, weekly: bool) -> Iterator[Floats]:
-    """Columns of each model: a day's rhythm, coarse or fine; with days of the week; one that differs by them."""
+    """Columns of each model: a daily rhythm, coarse or fine; with days of the week; with a rhythm per day."""
     days = _weekdays(at) if weekly else np.empty((at.size, 0))
     for most in HARMONICS:
         waves = _waves(at, at[-1] - at[0], most)
@@ -81,12 +80,12 @@ def _fit(design: Floats, values: Floats) -> Floats:
 
 
 def has_weeks(at: Floats) -> bool:
-    """Whether every day of the week was seen twice, but for a few hours."""
+    """Whether every day of the week occurs twice, except for a few hours."""
     return bool(at[-1] - at[0] >= WEEKS * WEEK_MS)
 
 
 def _waves(at: Floats, span_ms: float, most: int) -> Floats:
-    """Sines and cosines of a day, the slow ones first; ones faster than 2.5 gaps cannot be distinguished."""
+    """Sines and cosines of a day, lowest frequencies first; periods below 2.5 gaps cannot be distinguished."""
     gap = span_ms / max(at.size - 1, 1)
     periods = [DAY_MS / k for k in range(1, most + 1) if DAY_MS / k > 2.5 * gap]
     angles = [2 * np.pi * at / period for period in periods]
@@ -95,7 +94,7 @@ def _waves(at: Floats, span_ms: float, most: int) -> Floats:
 
 
 def _weekdays(at: Floats) -> Floats:
-    """Which day of the week each is, but for the first (the constant)."""
+    """Indicators of the day of the week, except for the first (the constant)."""
     day = np.floor(at / DAY_MS) % 7
     return np.column_stack([day == k for k in range(1, 7)]).astype(np.float64)
 
@@ -105,7 +104,7 @@ def _steps(size: int, places: Sequence[int]) -> Floats:
 
 
 def _robust_fit(design: Floats, levels: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """What the design explains, and what nothing does: least squares with Huber's weights, three rounds."""
+    """The fit and the residuals: least squares with Huber's weights, three rounds."""
     weights = np.ones_like(values)
     full = np.column_stack([design, levels, np.ones_like(values)])
     rest = values

@@ -1,4 +1,4 @@
-"""Growth: a job that slows a little with every day climbs no stairs, though stairs can be drawn through it."""
+"""Growth: a job that slows a little every day has no steps, although steps can be fitted to it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from limnograph.analysis.explain.case import Floats
 from limnograph.analysis.explain.changes import Levels
 
 COLUMNS = 2
-"""A slope, and its bend."""
+"""A slope, and its curvature."""
 DRIFT_PARAMETERS = 4
-"""What a drift costs: as much as two changes, so that a rise of hours is not taken for one."""
+"""Cost of a drift in the BIC: as much as two changes, so that a rise over hours is not mistaken for one."""
 
 
 def without_drift(at: Floats, values: Floats, found: Levels) -> Floats:
-    """The values without the slope and bend over time that they have beside their levels (least squares)."""
+    """The values without the slope and curvature over time that they have besides their levels (least squares)."""
     if not found.places:
         return values
     since = 2 * (at - at[0]) / max(float(at[-1] - at[0]), 1.0) - 1

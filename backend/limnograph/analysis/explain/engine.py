@@ -1,4 +1,4 @@
-"""From a case to its explanation: the steps in their order, each in a file of its own."""
+"""From a case to its explanation: the steps in order, each implemented in a separate file."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from limnograph.analysis.explain.weights import ChangeToExplain
 from limnograph.domain.answers.explanations import Case, Explanation
 
 LEAST_RUNS = 16
-"""Eight on each side of a change."""
+"""Minimum runs of a case: eight on each side of a change."""
 KEPT = 11.0
-"""Squared standard errors of an examined change; the posterior decides whether it is one."""
+"""Minimum squared standard errors of an examined change; the posterior decides whether it is one."""
 RETURNED = 0.5
-"""Share of a rise that a fall takes back to count as its end."""
+"""Minimum share of a rise that a fall must take back to count as its end."""
 PULSE_MS, PULSE_GAPS = 12 * 3_600_000.0, 6.0
-"""A rise that ends within this time, or so many gaps of the job, is a pulse."""
+"""A rise that ends within this time, or this many gaps of the job, is a pulse."""
 BRIEF_RUNS = 4
-"""Runs of a rise that is over before it says anything about a table."""
+"""Maximum runs of a brief rise: one that ends so soon says nothing about a table."""
 MAINTENANCE = ("replace", "optimize", "rewrite", "compact", "cluster")
 MENDS = 0.75
-"""How often a faster job is the doing of maintenance, when a commit's it is."""
+"""How often maintenance caused a speed-up, given that a commit did."""
 
 
 def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
-    """Explain a case. Too few runs are said, not guessed at.
+    """Explain a case. With too few runs, the result says so.
 
-    `onsets` (epoch milliseconds): the job's changes are these and no others; None: find them.
+    `onsets` (epoch milliseconds): exactly the job's changes; None: find them.
 
-    Raises InvalidInput naming the field where times and values of a series do not pair.
+    Raises InvalidInput naming the field if times and values of a series do not pair.
     """
     job = series(case.job.times, case.job.duration_seconds, "job.duration_seconds")
     controls = [
@@ -75,14 +75,14 @@ def _moves(job: CaseSeries, normal: NormalisedSeries) -> list[FittedChange]:
 
 
 def _faintest(normal: NormalisedSeries) -> list[FittedChange]:
-    """Without an accepted change: the likeliest one, to report how unlikely it is."""
+    """If no change is accepted: the likeliest one, to report how unlikely it is."""
     size = normal.values.size
     onset = step_onset(normal.values, 0, size, normal.levels.noise)
     return [FittedChange(onset, 0, size)] if onset else []
 
 
 def _ends(job: CaseSeries, rise: FittedChange, fall: FittedChange) -> bool:
-    """Whether the second is a fall that only takes back what the first brought, soon after it."""
+    """Whether the second change is a fall that only reverses the first, soon after it."""
     if fall.onset.rises or not rise.onset.rises:
         return False
     soon = job.at[fall.onset.best] - job.at[rise.onset.best] <= max(PULSE_MS, PULSE_GAPS * job.gap_ms)
@@ -90,7 +90,7 @@ def _ends(job: CaseSeries, rise: FittedChange, fall: FittedChange) -> bool:
 
 
 def _mending(known: CaseCommits) -> Floats:
-    """Factor of each commit when the job got faster."""
+    """Factor of each commit if the job became faster."""
     mends = np.array([any(word in name.lower() for word in MAINTENANCE) for name in known.operations], bool)
     is_one = mends[known.operation] if len(known) else np.empty(0, bool)
     share = (is_one.sum() + 0.5) / (is_one.size + 1)

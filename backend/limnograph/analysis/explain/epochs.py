@@ -1,7 +1,7 @@
-"""Rises too small to be seen one by one, but clear in the mean over all commits of one kind (superposed epochs).
+"""Rises too small to be detected one by one, but clear in the mean over all commits of one kind (superposed epochs).
 
-Which of a kind's commits slow the job is not known: where their mean stands out, the best rise after each is proposed
-as two changes of level, and each has to stand as any other.
+Which of a kind's commits slow the job is unknown: if their mean stands out, the best rise after each is proposed as two
+changes of level, and each is tested like any other.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from limnograph.analysis.explain.noise import Noise
 from limnograph.analysis.explain.normalise import NormalisedSeries
 
 SPANS = (1.0, 2.0, 3.0)
-"""Hours after a commit (or gaps of the job, where these are longer) over which the mean is taken."""
+"""Hours after a commit (or gaps of the job, if longer) over which the mean is taken."""
 LEAST_COMMITS, MOST_COMMITS = 4, 64
 CLEAR = 4.5
-"""Standard errors of a mean rise that stands out of those of all kinds and spans."""
+"""Minimum standard errors of a mean rise, relative to those of all kinds and spans."""
 SHOWN = 6.0
-"""Squared standard errors of the best rise after one commit that is proposed."""
+"""Minimum squared standard errors of the best rise after one commit to propose it."""
 LEAST_WIDTH, MOST_WIDTH, LONGEST_MS = 3, 96, 6 * HOUR_MS
-"""Runs of a rise that is proposed."""
+"""Minimum and maximum runs of a proposed rise, and its maximum duration."""
 EXPECTED = 0.7
-"""Share of the evidence that is required of a change elsewhere: here one is expected."""
+"""Share of the usually required evidence: here a change is expected."""
 
 
 def with_recurring(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries, kept: float) -> NormalisedSeries:
-    """The same series with those of the proposed rises among its levels that hold."""
+    """The same series with those proposed rises among its levels that pass the test."""
     found = _proposed(job, commits, normal)
     if not found:
         return normal
@@ -41,7 +41,7 @@ def with_recurring(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeri
 
 @dataclass(frozen=True, slots=True)
 class _Rises:
-    """Rises of given first run, and first run after it, in what the levels leave (whitened)."""
+    """Rises with a given first run, and first run after them, in the whitened residuals of the levels."""
 
     white: Floats
     sums: Floats
@@ -51,7 +51,7 @@ class _Rises:
         """Score and information of each; their ratio is its height."""
         noise, first = self.noise, 1 / self.noise.innovation
         unit = (1 - noise.phi) * first
-        # Once whitened: `first` at its first run, `unit` within, and what is left of it just after its end.
+        # Whitened: `first` at its first run, `unit` within, and the remainder just after its end.
         after = np.append(self.white, 0.0)[stops]
         score = first * (self.white[starts] - noise.phi * after) + unit * (self.sums[stops] - self.sums[starts + 1])
         return np.asarray(score), np.asarray(first**2 * (1 + noise.phi**2) + unit**2 * (stops - starts - 1))
@@ -81,7 +81,7 @@ def _proposed(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries) -
 
 
 def _best(job: CaseSeries, rises: _Rises, place: int, changes: Sequence[int]) -> set[int]:
-    """First run, and first run after it, of the clearest rise that begins soon after a commit; empty without one."""
+    """First run, and first run after it, of the clearest rise that begins soon after a commit; empty if none does."""
     last = int(np.searchsorted(job.at, job.at[place] + 2 * soon_ms(job.gap_ms)))
     first = np.arange(max(place, 2), max(last, place + 3))
     longest = int(np.clip(LONGEST_MS / max(job.gap_ms, 1.0), 2 * LEAST_WIDTH, MOST_WIDTH))

@@ -1,4 +1,4 @@
-"""What speaks for and against a suspect, in numbers and in words: timing, magnitude, mechanism, recurrence."""
+"""Evidence for and against a suspect, as numbers and sentences: timing, magnitude, mechanism, recurrence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def supporting(
     shares: Shares,
     commit: int,
 ) -> None:
-    """Fill in the four scores (0 to 1) and what speaks for the suspect."""
+    """Set the four scores (0 to 1) and the evidence for the suspect."""
     lag = suspect.lag_seconds or 0.0
     found = [Evidence("timing", "for", f"The change starts {_duration(lag)} after this commit.", lag)]
     if np.isfinite(commits.first_read_at[commit]):
@@ -64,7 +64,7 @@ def supporting(
 def against(
     suspect: Hypothesis, *, commits: CaseCommits, structure: CommitStructure, shares: Shares, commit: int
 ) -> None:
-    """Add what speaks against the suspect."""
+    """Add the evidence against the suspect."""
     found = suspect.evidence if suspect.evidence is not None else []
     if structure.score[commit] < KNOTS[0] and not structure.flagged[commit]:
         found.append(Evidence("mechanism", "against", "Its numbers are typical for this table."))
@@ -78,7 +78,7 @@ def against(
 
 
 def _timing(job: CaseSeries, commits: CaseCommits, commit: int, lag_s: float) -> float:
-    """The lag's probability density over that of the next run."""
+    """The probability density of the lag relative to that of the next run."""
     start = commits.at[commit] + lag_s * MS_PER_SECOND
     pair = np.array([start]), np.array([start - job.gap_ms])
     mass = onset_mass(commits.at[[commit]], commits.first_read_at[[commit]], *pair, job.gap_ms)
@@ -92,7 +92,7 @@ def _share(ratio: float) -> float:
 
 
 def amount(name: str, value: float) -> str:
-    """A number with its thousands apart; bytes in decimal units, as the pages write them."""
+    """A number with thousands separators; bytes in decimal units, the same as on the pages."""
     if not name.endswith("bytes") or value < 1000:
         return f"{value:,.0f}"
     power = min(int(math.log10(value)) // 3, len(UNITS) - 1)

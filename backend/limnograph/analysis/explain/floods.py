@@ -1,7 +1,7 @@
-"""A flood of commits is one suspect: each is small, together they are what planning has to read.
+"""A flood of commits is one suspect: each is small, but together they slow down planning.
 
-A flood is many commits of one kind close together, many more than its commits come together otherwise, and all alike: a
-stream that always commits every few seconds has none, and a large commit among small ones stays a suspect of its own.
+A flood is many similar commits of one kind close together, far more than usual for the kind. A
+stream that always commits every few seconds has none, and a large commit among small ones remains a separate suspect.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import numpy as np
 from limnograph.analysis.explain.case import FEATURES, CaseCommits, Flags, Floats, Ints
 
 CLOSE_MS = 10_000.0
-"""Between neighbours of a flood."""
+"""Maximum distance between neighbours of a flood."""
 LONGEST_MS = 900_000.0
 LEAST, TIMES = 10, 8.0
-"""Commits of a flood, and how many times as many as the kind's commits usually come together."""
+"""Minimum commits of a flood, absolute and as a multiple of the kind's usual number of commits together."""
 HABIT = 3
-"""Rows of commits of a kind beyond which they show how many usually occur together."""
+"""Groups of a kind's commits; only more than these show how many commits usually occur together."""
 MOST_SHARE = 0.5
-"""Of one commit in what a flood adds up to."""
+"""Maximum share of one commit in the total of a flood."""
 _STATES = [FEATURES.index(name) for name in ("manifests", "changed_partitions")]
-"""Numbers of the table or of its width after a commit, which do not add up."""
+"""Numbers that describe the table, or its width, after a commit, and so cannot be summed."""
 
 
 def gathered(commits: CaseCommits) -> CaseCommits:
-    """Every flood as its first commit with the numbers of all, other commits as they are. O(n log n)."""
+    """Every flood as its first commit with the numbers of all; other commits unchanged. O(n log n)."""
     if len(commits) < LEAST:
         return commits
     order = np.lexsort((commits.at, commits.kind))
@@ -52,7 +52,7 @@ def gathered(commits: CaseCommits) -> CaseCommits:
 
 
 def _alike(members: Ints, features: Floats) -> Ints:
-    """Without those that bring most of what all bring together."""
+    """The commits without those that contribute most of the total."""
     while members.size >= LEAST:
         own = np.nan_to_num(features[members])
         large = (np.delete(own, _STATES, axis=1) > MOST_SHARE * np.delete(own.sum(axis=0), _STATES)).any(axis=1)
@@ -63,7 +63,7 @@ def _alike(members: Ints, features: Floats) -> Ints:
 
 
 def _floods(at: Floats, kind: Ints) -> list[tuple[int, int]]:
-    """Stretches of commits in the order of their kind and time."""
+    """Stretches of commits sorted by kind and time."""
     parted = (np.diff(kind) != 0) | (np.diff(at) > CLOSE_MS)
     edges = np.concatenate([[0], np.flatnonzero(parted) + 1, [at.size]])
     starts, stops = edges[:-1], edges[1:]
@@ -77,7 +77,7 @@ def _floods(at: Floats, kind: Ints) -> list[tuple[int, int]]:
 
 
 def _usual(sizes: Ints) -> float:
-    """How many commits of a kind come together; a writer that was hardly seen before has no habit."""
+    """How many commits of a kind usually occur together; 1 for a kind with too little history."""
     return float(np.median(sizes)) if sizes.size > HABIT else 1.0
 
 

@@ -1,4 +1,4 @@
-"""Changes whose onsets are known beforehand, as the benchmark's oracle knows them: only who did it is left to find."""
+"""Changes with onsets known in advance, as by the benchmark's oracle: only their cause remains to be found."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from limnograph.analysis.explain.onset import EDGE, Onset, step_onset
 from limnograph.analysis.explain.ramp import FittedChange
 
 LASTS = (12, 36, 108)
-"""Runs over which a known change is examined, besides all up to the next one."""
+"""Numbers of runs over which a known change is examined, in addition to all runs until the next change."""
 CERTAIN = 40.0
-"""Log Bayes factor of a change that is known to be one."""
+"""Log Bayes factor of a change that is known to be real."""
 
 
 def given_moves(job: CaseSeries, normal: NormalisedSeries, onsets: Sequence[float]) -> list[FittedChange]:
-    """One change at the first run from each onset (epoch milliseconds) on; none for an empty list.
+    """One change at the first run from each onset (epoch milliseconds) onward; none for an empty list.
 
-    Sizes are measured up to the next change, known or found: the end of a pulse is found as ever.
+    Sizes are measured up to the next change, known or found: the end of a pulse is found as usual.
     """
     size = len(job)
     last = size - EDGE
@@ -40,7 +40,7 @@ def given_moves(job: CaseSeries, normal: NormalisedSeries, onsets: Sequence[floa
 
 
 def _lasting(normal: NormalisedSeries, place: int, low: int, high: int) -> Onset | None:
-    """The change as far as it lasts: over as many runs after its place as show it best."""
+    """The change over its duration: the number of runs after its index that shows it best."""
     ends = {min(high, max(place + runs, low + 2 * EDGE)) for runs in LASTS} | {high}
     found = [step_onset(normal.values, low, end, normal.levels.noise) for end in sorted(ends)]
     known = [each for each in found if each and each.first <= place < each.first + each.support.size]

@@ -1,6 +1,6 @@
-"""How long after a commit its effect sets in: the next run that reads the table, soon after it, or later.
+"""Delay between a commit and its effect: the next run that reads the table, soon after it, or later.
 
-The scales are the job's own: nothing shows before its next run, and a job of every hour cannot answer in minutes.
+The time scales are relative to the job: nothing shows before its next run, and an hourly job cannot react in minutes.
 """
 
 from __future__ import annotations
@@ -13,32 +13,34 @@ from limnograph.analysis.explain.case import Floats, Ints
 
 HOUR_MS = 3_600_000.0
 NEXT_RUN, SOON, LATE = 0.4, 0.35, 0.25
-"""Shares of: at the very next run; soon (exponential); late (exponential)."""
+"""Shares of the delays: at the very next run; soon (exponential); late (exponential)."""
 SOON_MS, SOON_GAPS = 0.6 * HOUR_MS, 1.5
 LATE_MS, LATE_GAPS = 3 * HOUR_MS, 4.0
-"""Mean lags, and what they are at least in gaps of the job."""
+"""Mean of late delays: in milliseconds, and at least this many gaps of the job."""
 LATEST = 4.0
-"""Late means after which a commit explains nothing any more."""
+"""Late means after which a commit no longer explains anything."""
 WIDEST = 500.0
-"""Mean lags over which sums are taken in one go: beyond it their exponentials leave the numbers of the machine."""
+"""Mean delays over which sums are taken at once: over more, their exponentials exceed floating point."""
 READ_KNOWN = 0.97
-"""That the first run known to have read a commit is the first to feel it."""
+"""Probability that the first run known to have read a commit is the first one affected."""
 
 
 def horizon_ms(gap_ms: float) -> float:
-    """Longest lag that is examined, in milliseconds."""
+    """Longest delay to examine, in milliseconds."""
     return max(LATE_MS, LATE_GAPS * gap_ms) * LATEST / 2
 
 
 def soon_ms(gap_ms: float) -> float:
-    """Mean of the lags that are soon, in milliseconds."""
+    """Mean of the soon delays, in milliseconds."""
     return max(SOON_MS, SOON_GAPS * gap_ms)
 
 
 def onset_mass(committed: Floats, first_read: Floats, starts: Floats, before: Floats, gap_ms: float) -> Floats:
     """P(first slow run is this one | commit guilty), commits x runs.
 
-    `starts` are runs that may be the first slow one, `before` the runs just before each; `gap_ms` the job's median gap.
+    starts  runs that may be the first slow one
+    before  the runs just before each
+    gap_ms  median gap of the job
     """
     opened = np.maximum(before[None, :] - committed[:, None], 0.0)
     closed = starts[None, :] - committed[:, None]
@@ -58,7 +60,7 @@ def onset_mass(committed: Floats, first_read: Floats, starts: Floats, before: Fl
 
 @dataclass(frozen=True, slots=True)
 class Onsets:
-    """Runs that may be the first slow one, rising, the run before each, its weight; and the job's median gap."""
+    """Runs that may be the first slow one, ascending, the run before each, its weight; and the job's median gap."""
 
     starts: Floats
     before: Floats
@@ -71,7 +73,7 @@ def expected_mass(committed: Floats, first_read: Floats, onsets: Onsets) -> Floa
     starts, before, weights, gap = onsets.starts, onsets.before, onsets.weights, onsets.gap_ms
     first = np.searchsorted(starts, committed)
     last = np.searchsorted(starts, committed + horizon_ms(gap), side="right")
-    # Only of the first run after a commit the run before may be older than the commit.
+    # Only for the first run after a commit can the run before be older than the commit.
     inside = np.minimum(first, starts.size - 1)
     opens = (first < last) & (before[inside] < committed)
     wait = np.maximum(starts[inside] - committed, 0.0)
@@ -86,7 +88,7 @@ def expected_mass(committed: Floats, first_read: Floats, onsets: Onsets) -> Floa
 
 
 def _decayed(committed: Floats, onsets: Onsets, mean: float, runs: tuple[Ints, Ints]) -> Floats:
-    """For each commit the sum over its runs of weight times the exponential law's mass since the run before."""
+    """For each commit, the sum over its runs of weight times the exponential law's mass since the run before."""
     total = np.zeros(committed.size)
     block = ((onsets.starts - onsets.starts[0]) / (WIDEST * mean)).astype(np.int64)
     for edge in np.flatnonzero(np.diff(block, prepend=-1)):
@@ -94,11 +96,11 @@ def _decayed(committed: Floats, onsets: Onsets, mean: float, runs: tuple[Ints, I
         low, high = (np.clip(each, edge, stop) - edge for each in runs)
         mine = np.flatnonzero(low < high)
         origin = onsets.starts[edge]
-        # After a gap that long the run before is out of reach of every commit.
+        # After such a long gap, no commit reaches the run before.
         opened = np.maximum(onsets.before[edge:stop] - origin, -WIDEST * mean)
         closed = onsets.starts[edge:stop] - origin
         terms = onsets.weights[edge:stop] * (np.exp(-opened / mean) - np.exp(-closed / mean))
-        # Summed from the end: the terms fall, and small ones must not drown in large ones before them.
+        # Summed from the end: the terms decrease, and small ones must not be lost next to larger ones.
         sums = np.append(np.cumsum(terms[::-1])[::-1], 0.0)
         total[mine] += np.exp((committed[mine] - origin) / mean) * (sums[low[mine]] - sums[high[mine]])
     return total

@@ -1,4 +1,4 @@
-"""What other jobs have in common and what the load did, at the job's own instants; how the job follows its load."""
+"""The common movement of other jobs and the effect of the load, at the job's own instants; the job's load response."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from limnograph.analysis.explain.cycles import DAY_MS, cycles
 from limnograph.analysis.explain.smoothing import binned, bins, median, running_median
 
 LEAST_RUNS = 24
-"""Least number of runs of another series that is used."""
+"""Minimum number of runs for another series to be used."""
 COUPLED = 0.3
-"""Correlation from which the job follows its load also between shifts."""
+"""Minimum correlation for which the job follows its load between shifts too."""
 
 
 def shared_mode(controls: Sequence[CaseSeries], at: Floats) -> Floats | None:
-    """What other jobs have in common at these instants: median of their centred logs; None where there is none."""
+    """The common movement of other jobs at these instants: median of their centred logs; None if there is none."""
     rows = [_held(each, at) for each in controls if len(each) >= LEAST_RUNS]
     if not rows:
         return None
@@ -43,7 +43,7 @@ def load_mode(load: CaseSeries | None, at: Floats) -> Floats | None:
 
 
 def _held(each: CaseSeries, at: Floats) -> Floats:
-    """A series at other instants, between its neighbours; unknown beyond its ends and in holes of it."""
+    """A series at other instants, interpolated between its neighbours; unknown beyond its ends and in its gaps."""
     smooth = running_median(each.log, 3) - median(each.log)
     found = np.interp(at, each.at, smooth, left=np.nan, right=np.nan)
     after = np.clip(np.searchsorted(each.at, at), 1, len(each) - 1)
@@ -57,14 +57,14 @@ def _filled(values: Floats) -> Floats:
 
 
 def rough_level(at: Floats, values: Floats, period_ms: float = DAY_MS) -> Floats:
-    """A rough level without what happens within a day (or a week): the median of the whole one around each instant."""
+    """A rough level without variation within a day (or a week): the median over that period around each instant."""
     width = int(np.clip(round(at.size * period_ms / max(float(at[-1] - at[0]), 1.0)), 1, at.size))
     middles = np.median(sliding_window_view(values, width), axis=1)
     return middles[np.clip(np.arange(at.size) - width // 2, 0, middles.size - 1)]
 
 
 def without_cycles(controls: Sequence[CaseSeries]) -> list[CaseSeries]:
-    """Each of the other jobs without its own daily cycle, in which a shift of a few hours would drown."""
+    """Each of the other jobs without its own daily cycle, which would hide a shift of a few hours."""
     found = []
     for each in controls:
         if len(each) < LEAST_RUNS:
@@ -77,7 +77,7 @@ def without_cycles(controls: Sequence[CaseSeries]) -> list[CaseSeries]:
 
 
 def coupling(job: Floats, load: Floats) -> float:
-    """How the job follows its load from run to run (log over log), 0 when it does not clearly."""
+    """How the job follows its load from run to run (log over log); 0 if not clearly."""
     own, other = job - running_median(job, 25), load - running_median(load, 25)
     bound = 3 * median(np.abs(own)) + 1e-12
     own = np.clip(own, -bound, bound)

@@ -1,4 +1,4 @@
-"""The noise of a series around its levels: AR(1), so that neighbours that move together are not two proofs."""
+"""The noise of a series around its levels: AR(1), so that correlated neighbours do not count as two proofs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from limnograph.analysis.explain.case import Floats
 from limnograph.analysis.explain.smoothing import scale
 
 SMALLEST = 1e-6
-"""Of a noise in log seconds: a job that takes the same time every run still has a scale."""
+"""Minimum of the noise, in log seconds: a job with the same duration every run still has a scale."""
 CLIP = 3.5
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """`phi` correlation of neighbours (0 to .95), `innovation` standard deviation of what is new in each value."""
+    """`phi`: correlation of neighbours (0 to .95). `innovation`: standard deviation of the new part of each value."""
 
     phi: float
     innovation: float
@@ -30,7 +30,7 @@ class Noise:
 
 
 def noise(residuals: Floats, levels: int) -> Noise:
-    """AR(1) of the bulk of the residuals around `levels` fitted levels (which took some of the correlation away)."""
+    """AR(1) of the bulk of the residuals around `levels` fitted levels (which removed some of the correlation)."""
     size = residuals.size
     spread = max(scale(residuals), SMALLEST)
     bulk = np.clip(residuals, -CLIP * spread, CLIP * spread)

@@ -1,4 +1,4 @@
-"""The job's log duration without what is not a commit's doing: other jobs' shifts, load, daily cycle, single spikes."""
+"""The job's log duration without effects other than commits': other jobs' shifts, load, daily cycle, single spikes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from limnograph.analysis.explain.rivals import (
 from limnograph.analysis.explain.smoothing import binned, bins, median, running_median, scale
 
 USUAL = 0.8
-"""Response of a job to its load (log over log) where none was measured from run to run."""
+"""Default response of a job to its load (log over log), if none was measured from run to run."""
 SPIKE_WIDTH = 5
 SPIKE = 3.0
 """Deviations from the median of its neighbours beyond which a run is cut off (measured: law of section 7)."""
@@ -32,7 +32,7 @@ SPIKE = 3.0
 
 @dataclass(frozen=True, slots=True)
 class NormalisedSeries:
-    """Log seconds with only the changes left that want an explanation, its levels, and the rivals' shifts."""
+    """Log seconds with only the changes to be explained, their levels, and the rivals' shifts."""
 
     values: Floats
     levels: Levels
@@ -42,7 +42,7 @@ class NormalisedSeries:
 def normalise(
     job: CaseSeries, controls: Sequence[CaseSeries], load: CaseSeries | None, kept: float
 ) -> NormalisedSeries:
-    """Take the rivals out, then the cycle, twice: the second time around the levels that the first one found."""
+    """Remove the rivals, then the cycle, twice: the second time around the levels that the first one found."""
     values = clip_spikes(job.log - median(job.log))
     edges = bins(len(job), MOST_BINS)
     at = binned(job.at, edges)
@@ -65,7 +65,7 @@ def normalise(
 
 
 def _best(job: CaseSeries, values: Floats, edges: Ints, at: Floats, kept: float) -> tuple[Floats, Levels]:
-    """Levels alone, around a cycle, around a drift: whichever needs less to explain the same runs (BIC)."""
+    """Levels alone, with a cycle, or with a drift: whichever explains the runs with the lowest BIC."""
     plain = find_levels(values, kept)
     best, least, spent = (values, plain), criterion(values, plain, 0), 0
     for weekly in (False, True) if has_weeks(at) else (False,):

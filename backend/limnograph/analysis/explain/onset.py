@@ -1,4 +1,4 @@
-"""Where in a stretch of runs a new level sets in, and how much more probable the data are with it than without."""
+"""The run of a stretch at which a new level starts, and how much more probable the data are with it than without."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from limnograph.analysis.explain.case import Floats
 from limnograph.analysis.explain.noise import Noise
 
 EFFECT_SCALE = 0.3
-"""Standard deviation, in log seconds, of effects before any was seen: most are between 5 and 80 %."""
+"""Prior standard deviation of effects, in log seconds: most are between 5 and 80 %."""
 FREEDOM = 4.0
 T_SCALE = 0.91
 """Student's t of the noise: four degrees of freedom, scaled to the same median absolute deviation as the normal law."""
 EDGE = 2
-"""Runs that a level has at least."""
+"""Minimum runs of a level."""
 
 
 @dataclass(frozen=True, slots=True)
 class Onset:
-    """For each place of a stretch as first run of a new level: `support` = log Bayes factor, and the effect there.
+    """For each index of a stretch as first run of a new level: `support` (log Bayes factor), and the effect there.
 
-    `told`: index of the reported place, if that is not the one of the strongest support.
+    `told`: the reported index, if it is not the one with the strongest support.
     """
 
     first: int
@@ -33,12 +33,12 @@ class Onset:
 
     @property
     def index(self) -> int:
-        """Index of the reported place."""
+        """The reported index within the stretch."""
         return int(self.support.argmax()) if self.told is None else self.told
 
     @property
     def best(self) -> int:
-        """The reported place, in the whole series."""
+        """The reported index in the whole series."""
         return self.first + self.index
 
     @property
@@ -53,27 +53,27 @@ class Onset:
 
     @property
     def supported(self) -> float:
-        """Log Bayes factor of the best place."""
+        """Log Bayes factor of the best index."""
         return float(self.support.max())
 
     def weight(self) -> Floats:
-        """Probability of each place, given that there is a change."""
+        """Probability of each index, given that there is a change."""
         odds = np.exp(self.support - self.support.max())
         return np.asarray(odds / odds.sum())
 
 
 def doubted(onset: Onset, values: Floats, low: int, high: int, noise: Noise) -> Onset:
-    """The same, with the support lowered to what remains of it when a few extreme runs do not count for more than that.
+    """The same onset, with the support reduced to what remains if a few extreme runs do not dominate it.
 
-    Squared error believes a burst: one run of ten deviations is worth fifty in log likelihood. Under Student's t it is
-    worth seven. Levels before and after are fitted again with its weights.
+    Squared error overrates a burst: one run of ten deviations counts fifty in log likelihood. Under Student's t it
+    counts seven. Levels before and after are fitted again with its weights.
     """
     place = onset.best - low
     return doubted_shape(onset, values[low:high], (np.arange(high - low) >= place).astype(np.float64), noise)
 
 
 def doubted_shape(onset: Onset, values: Floats, shape: Floats, noise: Noise) -> Onset:
-    """`doubted` for a change of any shape, that of the best place."""
+    """`doubted` for a change of any shape, at the best index."""
     at = int(onset.support.argmax())
     white = noise.whiten(values)
     constant, change = noise.whiten(np.ones(values.size)), noise.whiten(shape)
@@ -102,9 +102,9 @@ def _loss(white: Floats, constant: Floats, change: Floats | None) -> float:
 
 
 def step_onset(values: Floats, low: int, high: int, noise: Noise) -> Onset | None:
-    """All places of `values[low:high]` as onset of a step: generalised least squares under AR(1), by suffix sums.
+    """All indexes of `values[low:high]` as onset of a step: generalised least squares under AR(1), by suffix sums.
 
-    None when there are too few runs for two levels.
+    None if there are too few runs for two levels.
     """
     size = high - low
     if size < 2 * EDGE:
@@ -117,7 +117,7 @@ def step_onset(values: Floats, low: int, high: int, noise: Noise) -> Onset | Non
     places = np.arange(EDGE, size - EDGE + 1)
     after = np.cumsum(white[::-1])[::-1] - white
     later = size - 1 - places
-    # The step is 0 before its place, `first` at it and `unit` after it, once whitened.
+    # Once whitened, the step is 0 before its index, `first` at it and `unit` after it.
     step_step = first**2 + unit**2 * later
     step_constant = unit * first + unit**2 * later
     step_data = first * white[places] + unit * after[places]
@@ -129,7 +129,7 @@ def step_onset(values: Floats, low: int, high: int, noise: Noise) -> Onset | Non
 
 
 def shape_onset(values: Floats, low: int, shapes: Floats, first: int, noise: Noise) -> Onset:
-    """Rows of `shapes` (effect 0 to 1 over `values[low:]`) as shapes of a change whose onsets are from `first` on."""
+    """Rows of `shapes` (effect 0 to 1 over `values[low:]`) as shapes of a change with onsets from `first` onward."""
     size = shapes.shape[1]
     white = noise.whiten(values[low : low + size])
     constant = np.full(size, (1 - noise.phi) / noise.innovation)
@@ -145,7 +145,7 @@ def shape_onset(values: Floats, low: int, shapes: Floats, first: int, noise: Noi
 
 
 def _support(score: Floats, information: Floats) -> tuple[Floats, Floats, Floats]:
-    """Log Bayes factor against no change of an effect drawn from Normal(0, EFFECT_SCALE), effect, standard error."""
+    """Log Bayes factor of an effect drawn from Normal(0, EFFECT_SCALE) against no change; effect; standard error."""
     gain = information * EFFECT_SCALE**2
     squared = score**2 / information
     support = 0.5 * squared * gain / (1 + gain) - 0.5 * np.log1p(gain)

@@ -1,4 +1,4 @@
-"""Rises that take hours: one hinge in place of a staircase, when it explains the stretch with fewer parameters."""
+"""Rises that take hours: one hinge instead of a staircase, if it explains the stretch with fewer parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LENGTHS_HOURS = (2.0, 3.0, 4.0, 5.0, 6.0, 7.5, 9.0, 10.5, 12.0, 14.0, 16.0, 18.0
 LEAST_RUNS = 6
 LONGEST_MS = 36 * HOUR_MS
 LOG_STEP, LOG_HINGE = float(np.log(0.8)), float(np.log(0.2))
-"""How often a change is sudden, and how often it takes hours, before any was seen."""
+"""Log prior of a sudden change, and of one that takes hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class FittedChange:
 
 
 def moves(job: CaseSeries, values: Floats, levels: Levels) -> list[FittedChange]:
-    """The changes of level, stairs of one direction within LONGEST_MS put together where a hinge fits better."""
+    """The changes of level; steps of one direction within LONGEST_MS are merged if a hinge fits better."""
     places, size = levels.places, values.size
     spans = stretches(places, size)
     found: list[FittedChange] = []
@@ -53,7 +53,7 @@ def moves(job: CaseSeries, values: Floats, levels: Levels) -> list[FittedChange]
 
 
 def _staircase(job: CaseSeries, levels: Levels, first: int) -> int:
-    """Last of the changes from `first` on that go the same way and follow soon."""
+    """Last of the changes from `first` onward that have the same direction and follow soon."""
     places = levels.places
     way = np.sign(levels.level[places[first]] - levels.level[places[first] - 1])
     last = first
@@ -67,10 +67,10 @@ def _staircase(job: CaseSeries, levels: Levels, first: int) -> int:
 
 
 def _hinge(job: CaseSeries, values: Floats, levels: Levels, first: int, last: int) -> FittedChange | None:
-    """The hinge in place of the steps `first` to `last` if it beats them."""
+    """The hinge instead of the steps `first` to `last`, if it fits better."""
     spans = stretches(levels.places, values.size)
     start, stop = spans[first][0], spans[last][1]
-    # Far from the change there is nothing to learn of its shape, and bins would get coarse.
+    # Runs far from the change do not show its shape, and would make the bins coarse.
     begins = max(start, int(np.searchsorted(job.at, job.at[levels.places[first]] - LONGEST_MS)))
     ends = min(stop, int(np.searchsorted(job.at, job.at[levels.places[last]] + 1.5 * LONGEST_MS)))
     edges = begins + bins(ends - begins, MOST_BINS)
@@ -93,7 +93,7 @@ def _hinge(job: CaseSeries, values: Floats, levels: Levels, first: int, last: in
 
 
 def _is_one(coarse: Floats, stairs: Floats, hinge: Onset, around: Noise) -> bool:
-    """Whether one hinge (place, length, height) explains a stretch better than its stairs (place, height each)."""
+    """Whether one hinge (index, length, height) explains a stretch better than its steps (index, height each)."""
     gain = 0.5 * float(((hinge.effect / hinge.error) ** 2).max())
     white = around.whiten(coarse)
     flat = _power(white, around.whiten(np.ones(coarse.size))[:, None])
@@ -103,9 +103,9 @@ def _is_one(coarse: Floats, stairs: Floats, hinge: Onset, around: Noise) -> bool
 
 
 def _mixed(step: Onset, step_support: float, hinges: Onset, rise: int, stop: int) -> FittedChange:
-    """Both stories of one change side by side: each place as onset of a step or of a hinge, whichever it may be.
+    """Both explanations of one change combined: each index as onset of a step or of a hinge.
 
-    `step_support`: of the step among the same bins as the hinges, by which theirs is put on its scale.
+    `step_support`: of the step in the same bins as the hinges, which puts their support on its scale.
     """
     scaled = hinges.support - step_support + step.supported + LOG_HINGE
     first = min(step.first, hinges.first)
@@ -134,7 +134,7 @@ def _mass(support: Floats) -> float:
 
 
 def _hinges(at: Floats, first: float, last: float) -> tuple[Ints, Floats, Floats]:
-    """Bin of the onset, length and shape of each hinge that is tried."""
+    """Bin of the onset, length and shape of each candidate hinge."""
     lengths = np.array(LENGTHS_HOURS) * HOUR_MS
     lengths = lengths[(lengths >= LEAST_RUNS * np.median(np.diff(at))) & (lengths <= (at[-1] - at[0]) / 1.5)]
     starts = np.flatnonzero((at >= first - LONGEST_MS / 2) & (at <= last))
@@ -147,7 +147,7 @@ def _hinges(at: Floats, first: float, last: float) -> tuple[Ints, Floats, Floats
 
 
 def _steps(edges: Ints, places: list[int]) -> Floats:
-    """A constant and the steps as bins show them: the bin in which a step lies has a part of it."""
+    """A constant and the steps in bins: the bin that contains a step has a fraction of it."""
     runs = np.arange(edges[0], edges[-1])
     rows = [binned((runs >= place).astype(np.float64), edges - edges[0]) for place in places]
     return np.stack([np.ones(edges.size - 1), *rows])
@@ -163,7 +163,7 @@ def _power(white: Floats, design: Floats) -> float:
 
 
 def _by_place(found: Onset, places: Ints, edges: Ints) -> Onset:
-    """For every run of the span that a hinge may start at: the mean support of its lengths, the effect of the best."""
+    """For every run at which a hinge may start: the mean support of its lengths, the effect of the best."""
     starts = np.unique(places)
     lengths = places.size // starts.size
     support = found.support.reshape(starts.size, lengths)

@@ -1,4 +1,4 @@
-"""From posteriors to an answer: the rank of each hypothesis, whom to name, and one sentence.
+"""From posteriors to a verdict: the rank of each hypothesis, the blamed commit if any, and one sentence.
 
 Never "root cause": a commit "coincides with" a change or is the "most likely" suspect until a person confirms it.
 """
@@ -10,18 +10,18 @@ import numpy as np
 from limnograph.domain.answers.explanations import Confidence, Explanation, Hypothesis, LevelChange
 
 TAU = 0.5
-"""Posterior from which a commit is named: more likely it than not."""
+"""Minimum posterior for blaming a commit: more likely than not."""
 WORDS: tuple[tuple[float, Confidence], ...] = ((0.85, "strong"), (TAU, "possible"), (0.2, "weak"))
 SPEED_UP = 0.3
 """Weight of a speed-up relative to a slowdown of the same size: users investigate slow jobs."""
 FAINT = 0.02
-"""Size (log) of a change that does not stand out."""
+"""Log size below which a change does not stand out."""
 LASTING = 12.0
-"""Runs after which a change has half of its rank: three retried runs are not what a job slowed down by."""
+"""Runs after which a change has half of its rank: three retried runs do not count as a slowdown."""
 
 
 def concluded(case: str, changes: list[LevelChange], hypotheses: list[Hypothesis]) -> Explanation:
-    """Rank, blame and verdict, which follow from the posteriors."""
+    """Rank, blame and verdict, derived from the posteriors."""
     hypotheses = sorted(hypotheses, key=lambda each: -_weight(changes, each)) or [Hypothesis("none", 1.0)]
     suspects = [each for each in hypotheses if _is_blamed(changes, each)]
     blamed = list(dict.fromkeys(each.commit_id for each in suspects if each.commit_id is not None))
@@ -30,7 +30,7 @@ def concluded(case: str, changes: list[LevelChange], hypotheses: list[Hypothesis
 
 
 def _weight(changes: list[LevelChange], each: Hypothesis) -> float:
-    """Rank: how much of the change of the job's duration a hypothesis is expected to explain, and for how long."""
+    """Rank: the expected share of the change of duration that a hypothesis explains, weighted by how long it lasted."""
     if each.change is None:
         return each.posterior * FAINT
     change = changes[each.change]
@@ -40,7 +40,7 @@ def _weight(changes: list[LevelChange], each: Hypothesis) -> float:
 
 
 def _is_blamed(changes: list[LevelChange], suspect: Hypothesis) -> bool:
-    """Maintenance that made the job faster is credited by its rank and by the verdict; that is no blame."""
+    """Maintenance that made the job faster is credited by its rank and by the verdict; that is not blame."""
     if suspect.kind != "commit" or suspect.change is None or suspect.posterior < TAU:
         return False
     return changes[suspect.change].effect_ratio > 1
@@ -51,8 +51,8 @@ def _verdict(changes: list[LevelChange], hypotheses: list[Hypothesis]) -> tuple[
         return "No change of this job's duration stands out.", "none"
     told = [each for each in hypotheses if each.change is not None]
     best = told[0] if told else hypotheses[0]
-    # A slowdown is what people ask about: the commit that ended it comes after the one that began it, and explains
-    # nothing where none did.
+    # Users investigate slowdowns: the commit that ended one comes after the one that began it, and explains nothing if
+    # there was none.
     blamed = (each for each in told if _is_blamed(changes, each))
     of_best = (each for each in told if each.kind == "commit" and each.change == best.change)
     commit = next(blamed, None) or next(of_best, None)

@@ -1,7 +1,7 @@
-"""Commits of one kind that were followed by a change again and again are suspected more: same table, operation, writer.
+"""Commits of one kind (same table, operation, writer) that repeatedly precede a change are suspected more.
 
-One or two hits are what chance brings where commits are many: a kind is a recurrent one only as far as its hits are
-more probable so (binomial) than at the rate of all other kinds.
+One or two hits are chance if there are many commits: a kind is recurrent only as far as its hits are more probable
+under that hypothesis (binomial) than at the rate of all other kinds.
 """
 
 from __future__ import annotations
@@ -11,26 +11,27 @@ import numpy as np
 from limnograph.analysis.explain.case import Floats
 
 RECURRENT = 0.003
-"""Share of kinds that slow a job again and again, before any case was seen."""
+"""Prior share of kinds that slow a job repeatedly."""
 LEAST_RATE = 0.25
-"""Share of the commits of such a kind that slow the job, at least."""
+"""Minimum share of the commits of such a kind that slow the job."""
 MOST = 100.0
-"""Factor, at most; in a case of more commits than this, as many as these are."""
+"""Maximum factor; in a case with more commits than this, their number."""
 
 
 def multipliers(hits: Floats, made: Floats, share: float = RECURRENT, chance: float = 0.0) -> Floats:
-    """For each kind the factor that its commits have earned by other changes of the same direction, from 1 to `most`.
+    """For each kind, the factor of its commits from other changes of the same direction, from 1 to `most`.
 
-    `hits`: summed posterior of the kind's commits over those changes (a row for each change to explain);
-    `made`: how many it made while the job ran; `share` of kinds that are recurrent, before anything was seen; `chance`:
-    how often a change follows any commit.
+    hits    summed posterior of the kind's commits over those changes (one row per change to explain)
+    made    number of its commits while the job ran
+    share   prior share of recurrent kinds
+    chance  how often a change follows any commit
     """
-    # Against all other kinds: a kind that explains most changes must not raise what it is compared with.
+    # Compared with all other kinds: a kind that explains most changes must not raise its own baseline.
     usual = np.minimum((hits.sum(axis=-1, keepdims=True) - hits + 0.5) / (made.sum() - made + 1.0), 0.9)
     # Such a kind slows the job with a good part of its commits, not with two of five hundred.
     rate = np.clip(hits / np.maximum(made, 1.0), LEAST_RATE, 0.95)
     missed = np.maximum(made - hits, 0.0)
-    # In a job that changes often, changes follow any commit: two hits of two are no proof there.
+    # If a job changes often, changes follow any commit: two hits of two prove nothing there.
     by_chance = np.clip(usual, min(chance, 0.9), 0.9)
     gain = hits * np.log(rate / by_chance) + missed * np.log((1 - rate) / np.maximum(1 - by_chance, 1e-9))
     odds = share / (1 - share) * np.exp(np.clip(gain, -50.0, 50.0))
@@ -38,5 +39,5 @@ def multipliers(hits: Floats, made: Floats, share: float = RECURRENT, chance: fl
 
 
 def most(made: Floats) -> float:
-    """Largest factor: with it a commit is as likely to slow the job as all of the case's commits together are."""
+    """Maximum factor: with it, one commit is as likely to slow the job as all of the case's commits together."""
     return max(MOST, float(made.sum()))

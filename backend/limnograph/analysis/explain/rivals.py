@@ -1,6 +1,6 @@
-"""What else could have moved the job: shifts that other jobs saw at the same time, and shifts of its own load.
+"""Other causes that may have moved the job: shifts that other jobs show at the same time, and shifts of its own load.
 
-A shift is sudden or takes hours; its shape is read off the rival, its size off the job.
+A shift is sudden or takes hours; its shape is measured on the rival, its size on the job.
 """
 
 from __future__ import annotations
@@ -19,47 +19,48 @@ from limnograph.analysis.explain.ramp import moves
 from limnograph.analysis.explain.smoothing import scale
 
 SHIFT_KEPT = 16.0
-"""Squared standard errors that a shift of another series needs to count as one."""
+"""Minimum squared standard errors of a shift of another series."""
 NEAR_RUNS = 12
 NEAR_MS = 4 * 3_600_000.0
-"""The job's own shift is read off this close to the rival's, on both sides; at least so many runs."""
+"""The job's own shift is measured within this distance of the rival's, on both sides, and over this many runs at least.
+"""
 MOST_RESPONSE = 1.6
-"""Of a job to a rival's shift, in log over log: more than that is not the rival's doing."""
+"""Maximum response of a job to a rival's shift, in log over log: anything above is not the rival's effect."""
 MISFIT = 0.35
 """Standard deviation of that response around the usual one."""
 OWN_SHARE, OWN_SCALE = 0.1, 0.3
-"""How often a job moves at such a place by itself, and by how much (log)."""
+"""How often a job moves at such an index by itself, and by how much (log)."""
 TOGETHER, ALONE, LOADED = 0.8, 0.4, 0.6
-"""How often a job follows a shift of several other jobs, of the only other one, of its load, before any was seen."""
+"""Prior of a job following a shift of several other jobs, of the only other job, and of its load."""
 SEEN_BY = 2.0
-"""Standard errors from which another job counts as having moved."""
+"""Minimum standard errors for which another job counts as having moved."""
 
 Rival = Literal["infrastructure", "load"]
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesShift:
-    """A shift of a series: first place at or after it, places until its full height (0: at once), and that (log)."""
+    """A shift of a series: its first index, indexes until its full height (0: sudden), and that height (log)."""
 
     place: int
     rise: int
     size: float
 
     def shape(self, count: int) -> Floats:
-        """Share of its height at each of `count` places."""
+        """Share of its height at each of `count` indexes."""
         if not self.rise:
             return (np.arange(count) >= self.place).astype(np.float64)
         return np.clip((np.arange(count) - self.place) / self.rise, 0.0, 1.0)
 
     def among(self, edges: Ints) -> SeriesShift:
-        """The same, found in bins, among what the bins hold."""
+        """The same shift, found in bins, with indexes of the values in the bins."""
         until = int(edges[min(self.place + self.rise, edges.size - 1)])
         return SeriesShift(int(edges[self.place]), until - int(edges[self.place]), self.size)
 
 
 @dataclass(frozen=True, slots=True)
 class RivalShift:
-    """A rival's shift among the job's runs: as long as the rival's, as high as what it explains of the job's own."""
+    """A rival's shift among the job's runs: its length is the rival's, its height the part of the job's it explains."""
 
     kind: Rival
     of: SeriesShift
@@ -67,7 +68,7 @@ class RivalShift:
 
 
 def shifts_of(at: Floats, mode: Floats) -> tuple[list[SeriesShift], Floats]:
-    """A rival's shifts, and its level by them at each place, its own daily cycle taken out first."""
+    """A rival's shifts and the resulting level at each index, after its own daily cycle is removed."""
     weekly = has_weeks(at)
     flat = mode - cycles(at, mode - rough_level(at, mode, WEEK_MS if weekly else DAY_MS), weekly=weekly)[0]
     levels = find_levels(flat, SHIFT_KEPT)
@@ -77,7 +78,7 @@ def shifts_of(at: Floats, mode: Floats) -> tuple[list[SeriesShift], Floats]:
 
 
 def moved_together(controls: Sequence[CaseSeries], since_ms: float, until_ms: float, way: float) -> float:
-    """How often a job would follow: whether other jobs moved that way between the instants, not one of several alone.
+    """How often a job would follow: whether other jobs, not just one of several, moved that way in between.
 
     `controls`: without their own cycles.
     """
@@ -105,10 +106,10 @@ class Rivalry:
 
 
 def responses(at: Floats, job: Floats, rival: Rivalry) -> list[RivalShift]:
-    """How much of each of the rival's shifts the job shows at the same place, where it likely does so.
+    """The part of each rival shift that the job shows at the same index, if it likely responds.
 
-    What the job shows there is the rival's doing (near the usual response), its own, or noise. The noise of such a
-    step is how far the same step is from 0 at all other places: it knows how the job wanders.
+    A step of the job there is the rival's effect (near the usual response), its own, or noise. The noise of such a step
+    is the size of the same step at all other indexes, which includes how the job wanders.
     """
     found = []
     begins = [each.place for each in rival.moved] + [job.size]
@@ -135,7 +136,7 @@ def _density(value: float, deviation: float) -> float:
 
 
 def _step_at(at: Floats, values: Floats, place: int, rise: int, within: tuple[int, int]) -> tuple[float, float]:
-    """Mean near after a rise less that near before it, and its error: how large such steps are everywhere."""
+    """Mean soon after a rise minus the mean just before it, and its error: the usual size of such steps elsewhere."""
     top = place + rise
     low, high = max(within[0], _back(at, place, NEAR_MS)), min(within[1], _on(at, top, NEAR_MS))
     before, after = place - low, high - top

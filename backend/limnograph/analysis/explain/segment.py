@@ -7,17 +7,17 @@ import numpy as np
 from limnograph.analysis.explain.case import Floats
 
 PRUNED = 8
-"""Places between two looks at which starts may stay open: looking costs more than what it spares."""
+"""Steps between two checks of which starts can be pruned: checking costs more than it saves."""
 
 
 def segment(values: Floats, penalty: float, least: int) -> list[int]:
-    """Indices at which a new level starts, rising, without 0. `values` have unit noise, a level `least` of them."""
+    """Indices where a new level starts, ascending, without 0. `values` have unit noise; a level has `least` of them."""
     size = values.size
     if size < 2 * least:
         return []
     sums = np.concatenate([[0.0], np.cumsum(values)])
     previous = np.zeros(size + 1, np.int64)
-    # Of each open start: its place, the sum up to it, and the least cost up to it.
+    # For each open start: its index, the sum up to it, and the minimum cost up to it.
     starts, before, cost = np.zeros(size + 1), np.zeros(size + 1), np.zeros(size + 1)
     least_cost = np.zeros(size + 1)
     count = 1
@@ -28,7 +28,7 @@ def segment(values: Floats, penalty: float, least: int) -> list[int]:
         previous[end] = starts[best]
         least_cost[end] = reached[best] + penalty
         if end % PRUNED == 0:
-            # A start that is worse even without the penalty of one more change can never be the best again.
+            # A start that is worse even without the penalty of one more change can never become the best.
             left = np.flatnonzero(reached <= least_cost[end])
             count = left.size
             for column in (starts, before, cost):

@@ -1,6 +1,6 @@
 """How unusual a commit is for its own table: each number against the same operation there, then a likelihood ratio.
 
-No threshold knows the unit of a feature: what counts is how rare such a commit is among the commits of the case.
+No threshold depends on the unit of a feature: what counts is how rare such a commit is among the commits of the case.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ from limnograph.analysis.explain.case import FEATURES, CaseCommits, Flags, Float
 from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA, median
 
 OWN_COMMITS = 6
-"""Commits of one operation that make a history of their own; with fewer the whole table's is taken."""
+"""Minimum commits of one operation to form a history; with fewer, the whole table's history is used."""
 OWN_WRITES = 20
-"""... of one writer's operation: a backfill of ten commits is compared with the table's usual ones, not with itself."""
+"""The same for one writer's operation: a backfill of ten commits is compared with the table's usual ones, not itself.
+"""
 KNOTS = np.array([3.0, 6.0])
-"""Deviations at which a commit is odd, and at which it is extreme (between, a share of each)."""
+"""Deviations at which a commit is odd, and at which it is extreme (interpolated between)."""
 LEVELS = ("usual", "odd", "extreme", "changed")
 GUILTY = np.array([0.2, 0.15, 0.45, 0.2])
-"""How often a guilty commit is usual, odd, extreme, or changes schema or spec, before any case was seen."""
+"""Prior of a guilty commit being usual, odd, extreme, or one that changes schema or spec."""
 MOST_RATIO = 300.0
 _FLOOR = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class CommitStructure:
-    """Per commit: deviation of each feature (NaN unknown), score of all together, likelihood ratio of guilt.
+    """Per commit: deviation of each feature (NaN: unknown), combined score, likelihood ratio of guilt.
 
     `typical`: the feature's median in the history that the commit was compared with.
     """
@@ -59,7 +60,7 @@ def _deviations(logs: Floats, histories: Sequence[Ints]) -> tuple[Floats, Floats
             continue
         middle = _usual(values, histories)
         spread = _usual(np.abs(values - middle), histories)
-        # A count of n varies by its root: 1 file more than 2 is nothing, though the history never varied.
+        # A count of n varies by its root: 3 files instead of 2 mean nothing, even if the history never varied.
         least = np.sqrt(_FLOOR**2 + 0.25 / np.exp(middle))
         deviations[:, column] = (values - middle) / np.hypot(MAD_TO_SIGMA * spread, least)
         typical[:, column] = middle
@@ -81,10 +82,10 @@ def _usual(values: Floats, histories: Sequence[Ints]) -> Floats:
 
 
 def grouped_median(values: Floats, group: Ints) -> tuple[Floats, Ints]:
-    """Median of the known values of each value's group, and how many those are; NaN for a group without any."""
+    """Median of the known values in each value's group, and their number; NaN for a group without any."""
     size = int(group.max(initial=-1)) + 1
     order = np.argsort(values)  # NaN last, also within its group
-    # Groups are few: sixteen bits are sorted by counting.
+    # There are few groups: 16-bit numbers are sorted by counting.
     narrow = np.min_scalar_type(max(size, 1))
     order = order[np.argsort(group[order].astype(narrow), kind="stable")]
     start = np.searchsorted(group[order], np.arange(size))
@@ -97,7 +98,7 @@ def grouped_median(values: Floats, group: Ints) -> tuple[Floats, Ints]:
 
 
 def _score(deviations: Floats) -> Floats:
-    """The larger of the most deviating feature and all together, each in deviations of what is usual in the case."""
+    """The larger of the most deviating feature and all combined, each relative to what is usual in the case."""
     known = np.isfinite(deviations)
     filled = np.where(known, deviations, 0.0)
     count = known.sum(axis=1)
@@ -109,7 +110,7 @@ def _score(deviations: Floats) -> Floats:
 
 
 def memberships(score: Floats, flagged: Flags) -> Floats:
-    """Share of each commit in usual, odd, extreme, changed; rows add up to 1."""
+    """Membership of each commit in usual, odd, extreme, changed; rows sum to 1."""
     odd = np.clip((score - (KNOTS[0] - 1)) / 2, 0, 1)
     extreme = np.clip((score - (KNOTS[1] - 1)) / 2, 0, 1)
     rows = np.column_stack([1 - odd, odd - extreme, extreme, np.zeros_like(score)])
@@ -118,7 +119,7 @@ def memberships(score: Floats, flagged: Flags) -> Floats:
 
 
 def _ratio(score: Floats, flagged: Flags) -> Floats:
-    """P(such a commit | guilty) / P(such a commit), the second learned from the case; never falling with the score."""
+    """P(such a commit | guilty) / P(such a commit), the second learned from the case; monotonic in the score."""
     share = memberships(score, flagged)
     usual = (share.sum(axis=0) + 0.5) / (score.size + 1)
     ratio = np.minimum(GUILTY / usual, MOST_RATIO)
@@ -127,7 +128,7 @@ def _ratio(score: Floats, flagged: Flags) -> Floats:
 
 
 def top_features(found: CommitStructure, commit: int, most: int = 3) -> list[tuple[str, float, float]]:
-    """Name, deviation and typical value of the features of a commit that deviate most, upwards first."""
+    """Name, deviation and typical value of a commit's most deviating features, positive deviations first."""
     row = found.deviations[commit]
     order = [int(k) for k in np.argsort(-np.where(np.isfinite(row), row, -np.inf)) if np.isfinite(row[k])]
     return [(FEATURES[k], float(row[k]), float(found.typical[commit, k])) for k in order[:most]]

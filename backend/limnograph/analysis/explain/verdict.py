@@ -1,4 +1,4 @@
-"""The answer for users and programs: the reported changes, and the hypotheses about each."""
+"""Assembles the explanation: the reported changes, and the hypotheses about each."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from limnograph.domain.answers.explanations import ChangeKind, Explanation, Hypo
 from limnograph.domain.time import MS_PER_SECOND, Millis
 
 SHOWN = 12
-"""Reported suspects of a change; the rest is too unlikely to help."""
+"""Maximum reported suspects per change; the others are too unlikely to help."""
 LEAST_POSTERIOR = 0.002
 ABSORBED_STRENGTH = 16.0
-"""Squared standard errors of a rival's shift in the job itself, to be reported as a change."""
+"""Minimum squared standard errors of a rival's shift in the job itself to report it as a change."""
 ABSORBED_POSTERIOR = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class CaseFindings:
-    """All that was found out about a case."""
+    """All findings about a case."""
 
     job: CaseSeries
     commits: CaseCommits
@@ -40,13 +40,13 @@ class CaseFindings:
 
 
 def too_little(case: str, runs: int, least: int) -> Explanation:
-    """The answer to a question with too few runs."""
+    """The explanation of a case with too few runs."""
     verdict = f"Not enough data: {runs} runs with a duration, at least {least} are required."
     return Explanation(case, [], [Hypothesis("none", 1.0)], [], verdict, "none")
 
 
 def tell(case: str, told: CaseFindings, selection: Selection | None) -> Explanation:
-    """Assemble the answer; only changes inside the selection are reported."""
+    """Assemble the explanation; only changes inside the selection are reported."""
     changes: list[LevelChange] = []
     hypotheses: list[Hypothesis] = []
     for k, move in enumerate(told.moves):
@@ -54,7 +54,7 @@ def tell(case: str, told: CaseFindings, selection: Selection | None) -> Explanat
         if not _asked(told.job, _extent(told.job, move), selection):
             continue
         if _only_ends(told, k):
-            continue  # the end of a pulse is no change of its own
+            continue  # the end of a pulse is not a separate change
         index = None
         if shares.real >= TAU or (shares.commit.size and shares.commit.max() >= TAU):
             index = len(changes)
@@ -75,7 +75,7 @@ def _only_ends(told: CaseFindings, k: int) -> bool:
 
 
 def _asked(job: CaseSeries, extent: tuple[int, int], selection: Selection | None) -> bool:
-    """Whether a change that sets in and rises between these runs meets the selection, give or take two runs."""
+    """Whether a change that starts and rises between these runs overlaps the selection, within two runs."""
     if selection is None:
         return True
     slack = 2 * job.gap_ms
@@ -84,14 +84,14 @@ def _asked(job: CaseSeries, extent: tuple[int, int], selection: Selection | None
 
 
 def _around(job: CaseSeries, onset: Onset) -> tuple[int, int]:
-    """First and last run of the nine tenths of an onset's probability that lie in the middle."""
+    """First and last run of the central 90 % of an onset's probability."""
     weight = np.cumsum(onset.weight())
     low, high = (onset.first + int(np.searchsorted(weight, edge)) for edge in (0.05, 0.95))
     return low, min(high, len(job) - 1)
 
 
 def _extent(job: CaseSeries, move: FittedChange) -> tuple[int, int]:
-    """Runs from where a change may set in to where it has its full height."""
+    """Runs from the earliest start of a change to its full height."""
     low, high = _around(job, move.onset)
     return low, min(max(high, move.onset.best + move.rise), len(job) - 1)
 
@@ -138,7 +138,7 @@ def _told_change(
 
 
 def _shows(told: CaseFindings, shift: RivalShift) -> bool:
-    """Whether the part of the job's change that a rival's shift explains stands out of the job's own noise."""
+    """Whether the part of the job's change that a rival's shift explains exceeds the job's own noise."""
     noise = told.normal.levels.noise
     error = noise.innovation / (1 - noise.phi) * np.sqrt(2 / 24)
     return bool((shift.of.size / error) ** 2 >= ABSORBED_STRENGTH)

@@ -1,7 +1,7 @@
-"""How far apart two neighbouring stretches of runs lie anywhere in a series: what a change has to stand out of.
+"""How much neighbouring stretches of runs differ anywhere in a series: the baseline for the size of a change.
 
-AR(1) around levels that were just fitted knows no noise that is slower than them; this knows what the series does by
-itself at each length (Allan 1966: two-sample deviation), and a few true changes do not move it.
+AR(1) around levels that were just fitted misses noise that is slower than them; this measures what the series does by
+itself at each length (Allan 1966: two-sample deviation), and a few true changes do not affect it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from limnograph.analysis.explain.case import Floats
 from limnograph.analysis.explain.onset import Onset
 
 LONGEST, LEAST_STRETCHES = 128, 16
-"""Runs of a stretch, at most; and a series has this many of the longest requested."""
+"""Maximum runs of a stretch; a series must contain at least this many of the longest stretches."""
 TREND = 3
-"""Lengths over which the deviation's trend is read."""
+"""Lengths over which the deviation's trend is measured."""
 SHARE, OF_NORMAL = 0.35, 0.4538
-"""Quantile of the distances that is taken, and what it is of a standard normal law's: changes are in the upper ones."""
+"""Quantile of the distances to use, and its value for a standard normal law: changes are in the upper quantiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Wander:
     deviations: Floats
 
     def deviation(self, before: int, after: int) -> float:
-        """Of the difference of two stretches of so many runs, from what all stretches of the shorter's length show.
+        """Deviation of the difference of two stretches, from the differences of all stretches of the shorter's length.
 
-        Beyond the longest that was measured it goes on as it did, at most as white noise falls.
+        Beyond the longest measured length, the trend continues, falling at most like white noise.
         """
         if self.lengths.size == 0:
             return 0.0
@@ -41,7 +41,7 @@ class Wander:
         if short > self.lengths[-1] and self.lengths.size >= TREND:
             slope = np.log(self.deviations[-1] / self.deviations[-TREND]) / (logs[-1] - logs[-TREND])
             found *= float((short / self.lengths[-1]) ** np.clip(slope, -0.5, 0.0))
-        # The mean of the longer stretch is the surer one.
+        # The mean of the longer stretch is the more certain one.
         return found * float(np.sqrt((1 + short / long) / 2))
 
 
@@ -58,9 +58,9 @@ def wander(values: Floats) -> Wander:
 
 
 def sobered(onset: Onset, around: Wander, low: int, high: int) -> Onset:
-    """The same change, believed no more than the series' own wandering between such stretches lets one.
+    """The same change, with its support limited by how much the series wanders between such stretches.
 
-    Where it sets in is known as before: slow wandering makes levels doubtful, not the run at which they part.
+    The probability of its index is unchanged: slow wandering makes levels uncertain, not the run at which they differ.
     """
     error = float(onset.error[onset.index])
     own = around.deviation(onset.best - low, high - onset.best)

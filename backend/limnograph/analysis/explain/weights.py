@@ -1,4 +1,4 @@
-"""The evidence of a change for each commit, each rival and no cause, before other changes are considered: comparable
+"""The evidence of one change for each commit, each rival and no cause, before other changes are considered: comparable
 weights. P(data | change at run r) from `onset`, times the prior of each cause at run r.
 """
 
@@ -14,25 +14,25 @@ from limnograph.analysis.explain.onset import EFFECT_SCALE, Onset
 from limnograph.analysis.explain.rivals import MISFIT, RivalShift
 
 BY_COMMIT = 1.0
-"""Expected changes of a case that a commit causes, before anything was seen."""
+"""Prior number of changes per case that a commit causes."""
 BY_RIVAL = 1.0
-"""... for each shift of a rival: what was not taken out of the series, because the response was not quite that."""
+"""Prior number of changes per shift of a rival: remains of the shift, because the actual response differed."""
 RIVAL_RUNS = 3.0
 LEAST_EFFECT = 0.05
-"""Log size of a change below which it rather has no cause."""
+"""Log size below which a change more likely has no cause."""
 NEAR = 9.0
-"""Onsets that are examined: not less likely than this (log)."""
+"""Maximum distance (log) of an examined onset from the likeliest one."""
 ENDS = 30.0
-"""How much likelier a fall without a cause is when it ends a rise: pulses go away by themselves."""
+"""How much likelier a fall without a cause is if it ends a rise: pulses end by themselves."""
 BRIEF = 20.0
-"""How much likelier a rise of a few runs is without a cause than a lasting one: runs are retried, hosts get busy."""
+"""How much likelier a rise of a few runs has no cause than a lasting one: runs are retried, hosts get busy."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeToExplain:
-    """A change to explain: its onset, every commit's likelihood ratio of causing one like it.
+    """A change to explain: its onset, and every commit's likelihood ratio of causing one like it.
 
-    `ends`: whether it takes back the rise before it; `brief`: whether it is a rise that is taken back after a few runs.
+    `ends`: it takes back the rise before it. `brief`: it is a rise that is taken back after a few runs.
     """
 
     onset: Onset
@@ -42,14 +42,15 @@ class ChangeToExplain:
 
     @property
     def unasked(self) -> float:
-        """How much likelier it comes without a cause than a change that lasts."""
+        """How much likelier it is without a cause than a lasting change."""
         return ENDS if self.ends else BRIEF if self.brief else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Of one change: for each of its `candidates` (places of commits) the weight, how well its time alone fits, and the
-    factor that compensates for its being usual; of no change, a change without cause, and the rivals'.
+    """Weights of one change. For each of its `candidates` (indexes of commits): the weight, how well its time alone
+    fits, and the factor that compensates for its being usual. Also the weights of no change, a change without a cause,
+    and the rivals.
     """
 
     candidates: Ints
@@ -75,7 +76,7 @@ def weigh(job: CaseSeries, commits: CaseCommits, asked: ChangeToExplain, shifts:
     candidates = np.arange(low, high)
     onsets = Onsets(starts, before, factor * _worth(onset.effect[near]), gap)
     mass = expected_mass(commits.at[candidates], commits.first_read_at[candidates], onsets)
-    # Not divided by their sum: where all commits are usual, all together are less likely than one odd one.
+    # Not divided by their sum: if all commits are usual, all together are less likely than one odd commit.
     share = suspicion / max(suspicion.size, 1)
     until = np.searchsorted(starts, commits.at[candidates] + 2 * soon_ms(gap), side="right")
     sums = np.concatenate([[0.0], np.cumsum(factor)])
@@ -98,12 +99,12 @@ def weigh(job: CaseSeries, commits: CaseCommits, asked: ChangeToExplain, shifts:
 
 
 def _worth(effect: Floats) -> Floats:
-    """How much of the effects of that size a commit has: jobs move by a few percent without one."""
+    """The share of effects of that size that commits cause: jobs move by a few percent without one."""
     return np.asarray(1 / (1 + (LEAST_EFFECT / np.maximum(np.abs(effect), 1e-9)) ** 4))
 
 
 def _remains(onset: Onset, near: Ints, shift: RivalShift) -> Floats:
-    """How much likelier such an effect is as the rest of a shift than as its own effect."""
+    """How much likelier such an effect is as the remainder of a shift than as a separate effect."""
     effect, error = onset.effect[near], onset.error[near]
     left, own = np.hypot(MISFIT * shift.seen, error), np.hypot(EFFECT_SCALE, error)
     return np.asarray(np.exp(0.5 * ((effect / own) ** 2 - (effect / left) ** 2)) * own / left)
