@@ -1,1 +1,1 @@
-"""What services need from the outside, one Protocol per file. Adapters implement them; services see nothing else."""
+"""Interfaces of services to the outside, one Protocol per file. Adapters implement them; services see nothing else."""

@@ -13,15 +13,15 @@ class TokenStore(Protocol):
     """API tokens at rest. Thread-safe; several processes may share one."""
 
     def records(self) -> Mapping[str, TokenRecord]:
-        """By id. What another process changed is seen within a second."""
+        """Records by id. Changes by other processes are visible within a second."""
         ...
 
     def add(self, record: TokenRecord) -> None:
-        """Durable when it returns. Raises EnvironmentFault."""
+        """Add a token; durable when it returns. Raises EnvironmentFault."""
         ...
 
     def revoke(self, token_id: str, at: Micros) -> None:
-        """Durable when it returns; a repeat changes nothing. Raises EnvironmentFault."""
+        """Revoke a token; durable when it returns, and idempotent. Raises EnvironmentFault."""
         ...
 
 
@@ -29,11 +29,11 @@ class EndedSessions(Protocol):
     """Sessions that were ended before they expired. Thread-safe; several processes may share one."""
 
     def ended(self, session_id: str) -> bool:
-        """Whether it was ended, here or in another process within the last second."""
+        """Whether it was ended, by this process or by another at least a second ago."""
         ...
 
     def end(self, session_id: str, expires_at: Micros, now: Micros) -> None:
-        """Durable when it returns. Epoch microseconds; after `expires_at` it may be forgotten."""
+        """End a session; durable when it returns. Epoch microseconds; after `expires_at` it may be forgotten."""
         ...
 
 
@@ -41,12 +41,12 @@ class AuditLog(Protocol):
     """Who did what, when."""
 
     def write(self, event: AuditEvent) -> None:
-        """Append; never raises: what cannot be written goes to the server's log."""
+        """Append; never raises: an event that cannot be written goes to the server's log."""
         ...
 
 
 class LoginStart(NamedTuple):
-    """A login that goes to the provider: where the browser is sent, and what must come back with it."""
+    """A login at the provider: the URL for the browser, and the values that must come back with it."""
 
     url: str
     state: str
@@ -55,10 +55,10 @@ class LoginStart(NamedTuple):
 
 
 class IdentityProvider(Protocol):
-    """OpenID Connect, authorisation code with PKCE. Raises SourceError when the provider does not serve us."""
+    """OpenID Connect, authorization code with PKCE. Raises SourceError if the provider is unavailable."""
 
     async def start(self) -> LoginStart:
-        """A new login."""
+        """Start a new login."""
         ...
 
     async def finish(self, code: str, started: LoginStart) -> Claims:
@@ -66,7 +66,7 @@ class IdentityProvider(Protocol):
         ...
 
     async def bearer(self, token: str) -> Claims:
-        """Who a JWT of the provider stands for. Raises Unauthenticated."""
+        """The user that a JWT of the provider identifies. Raises Unauthenticated."""
         ...
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""Alerts that are active now, as a running Alertmanager has them."""
+"""Alerts that are active now, according to a running Alertmanager."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ class ActiveAlerts(Protocol):
     """Source of active alerts."""
 
     def matching(self, labels: Mapping[str, str]) -> list[ActiveAlert]:
-        """Those that carry these labels; without any all there are. Blocks for seconds at most. Raises SourceError."""
+        """Alerts with these labels; all if none are given. Blocks for seconds at most. Raises SourceError."""
         ...

@@ -1,4 +1,4 @@
-"""A catalog of observed tables: which tables there are and where each one's newest metadata lies."""
+"""A catalog of observed tables: its tables and the location of each one's latest metadata."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class TablePointer(NamedTuple):
 
 
 class CatalogNames(NamedTuple):
-    """Tables of a catalog, views left out. The value is the pointer if the listing returns it, else None. `troubles`: a
-    sentence per part of the catalog that could not be listed; tables of it may still exist.
+    """Tables of a catalog, without views. The value is the pointer if the listing returns it, else None. `troubles`:
+    one sentence per part of the catalog that could not be listed; tables in it may still exist.
     """
 
     tables: Mapping[TableName, TablePointer | None]
@@ -26,9 +26,11 @@ class CatalogNames(NamedTuple):
 
 
 class ProbeResult(NamedTuple):
-    """Result of a probe. `pointer` None: the catalog has no such table, or it is of another format or a view.
+    """Result of a probe.
 
-    `quiet_s`: seconds since its newest commit; `gap_s`: usual seconds between its latest ones. None: unknown.
+    pointer  None: the catalog has no such table, or it is a view or has another format
+    quiet_s  seconds since its latest commit; None: unknown
+    gap_s    usual seconds between its latest commits; None: unknown
     """
 
     pointer: TablePointer | None
@@ -37,8 +39,8 @@ class ProbeResult(NamedTuple):
 
 
 class Catalog(Protocol):
-    """Called from several threads. Errors of all methods: SourceRejected is about the requested object alone,
-    SourceUnavailable and SourceTimeout are about the catalog.
+    """Thread-safe. Errors of all methods: SourceRejected concerns only the requested object, SourceUnavailable and
+    SourceTimeout the catalog.
     """
 
     name: str
@@ -49,11 +51,11 @@ class Catalog(Protocol):
         ...
 
     def names(self, alive: Callable[[], None] = lambda: None) -> CatalogNames:
-        """All tables; the same object again when nothing changed, where that is known. `alive` is called whenever a
-        part of a long listing is there.
+        """All tables; the same object again if it is known that nothing changed. `alive` is called after each part of a
+        long listing.
         """
         ...
 
     def probe(self, name: TableName) -> ProbeResult:
-        """One table. Cheap when it has not moved since the last probe."""
+        """Probe one table. Cheap if it has not moved since the last probe."""
         ...

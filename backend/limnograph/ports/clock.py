@@ -1,4 +1,4 @@
-"""The clock, so that services and tests agree on what `now` is."""
+"""The clock, replaceable in tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the counters of tables are kept between two lives of the server."""
+"""Storage of per-table counters across restarts of the server."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from limnograph.domain.time import Micros
 
 
 class CounterState(msgspec.Struct, frozen=True):
-    """Of one table: `totals` by metric name; all moves of main until `until` are in them."""
+    """Counters of one table: `totals` by metric name, which include all commits on main up to `until`."""
 
     until: Micros
     totals: dict[str, float]
 
 
 class CounterStore(Protocol):
-    """Never raises: what cannot be read or written is an ordinary reset of the counters."""
+    """Never raises: counters that cannot be read or written are reset, an ordinary event for Prometheus."""
 
     def load(self) -> dict[str, CounterState]:
-        """By table uuid; empty when nothing is kept."""
+        """States by table uuid; empty if none are stored."""
         ...
 
     def save(self, counted: Mapping[str, CounterState]) -> None:
-        """All tables; atomically replaces the stored ones."""
+        """Save all tables; atomically replaces the stored ones."""
         ...

@@ -1,4 +1,4 @@
-"""Where `extract` runs: in Spark's workers, or in this process."""
+"""Runs `extract`: in Spark's workers, or in this process."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from limnograph.domain.metadata.due import DueTable
 
 
 class ExtractedRows(NamedTuple):
-    """`rows` of `snapshots`. The others by their index among the requested ones: `missed`, why one could not be read
-    now, if known; `unreached`: not tried, because the others took the time or the memory of this round.
+    """`rows` of `snapshots`. The other fields are by index among the requested tables.
+
+    missed     could not be read now; with the reason if known
+    unreached  not tried, because the others used up the time or memory of this round
     """
 
     rows: pa.Table
@@ -24,7 +26,8 @@ class Extraction(Protocol):
     """Rows of `snapshots` for the tables that are due."""
 
     def run(self, due: Sequence[DueTable]) -> ExtractedRows:
-        """One row per requested snapshot. A table whose storage does not respond now yields no row and remains due. A
-        table may be requested several times, for other snapshots. At least one is tried, and of each that is tried all.
+        """One row per requested snapshot. A table whose storage does not respond now yields no rows and remains due. A
+        table may be requested several times, for different snapshots. At least one request is tried; each that is tried
+        is completed.
         """
         ...

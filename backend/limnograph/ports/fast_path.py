@@ -1,4 +1,4 @@
-"""Port of an application that has some of its answers finished: a server gives them without making a task of them."""
+"""Finished responses of an application, which a server can send without creating a task."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any, Protocol, runtime_checkable
 
 Header = tuple[bytes, bytes]
 FinishedAnswer = tuple[int, list[Header], bytes]
-"""Status, headers and body that leave; the headers are shared and not to be changed."""
+"""Status, headers and body; the headers are shared and must not be changed."""
 
 
 @runtime_checkable
 class FastPath(Protocol):
-    """An ASGI application, beside."""
+    """Implemented by an ASGI application in addition to its ASGI interface."""
 
     def finished_answer(self, scope: Any) -> FinishedAnswer | None:
-        """The answer to a request, in any thread and without waiting; None: call the application."""
+        """The response to a request, from any thread and without blocking; None: call the application."""
         ...

@@ -1,4 +1,4 @@
-"""Queries of the hot index to the meta tables: rows of their new files alone, and unordered rows."""
+"""Queries of the hot index to the meta tables: rows of new files only, and unordered rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class Fresh(Protocol):
     """Reads data files that were appended since a snapshot of a meta table."""
 
     def unordered(self, query: MetaQuery) -> pl.DataFrame:
-        """What the engine's `select` answers, in no order. Raises SourceError."""
+        """The rows of the engine's `select`, unsorted. Raises SourceError."""
         ...
 
     def fresh(self, query: MetaQuery, since_snapshot: int) -> pl.DataFrame | None:
-        """Rows of `query` in files appended after `since_snapshot` of its table, in no order; older rows may be among
-        them. None if there were changes other than appends (rows were replaced or deleted, the snapshot expired): read
+        """Rows of `query` in files appended after `since_snapshot` of its table, unsorted; older rows may be included.
+        None if there were changes other than appends (rows were replaced or deleted, the snapshot expired): read
         everything. Raises SourceError.
         """
         ...

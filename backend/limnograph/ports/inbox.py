@@ -1,7 +1,8 @@
-"""The inbox: accepted items that the pipeline has not yet turned into facts. Durable before it returns. An item is
-identified by `(kind, key)`. When its row is in a meta table it is marked as committed, and deleted an hour later: a
-reader with an older head of the meta table still finds it here. Items that need no row (notifications) are put as
-committed ones.
+"""The inbox: accepted items that the pipeline has not yet turned into facts.
+
+An item is identified by `(kind, key)`, and is durable when it is accepted. When its row is in a meta table, it is
+marked as committed, and deleted an hour later: a reader with an older head of the meta table still finds it here. Items
+that need no row (notifications) are stored as committed.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import msgspec
 from limnograph.domain.time import EPOCH, Micros
 
 Kind = Literal["run", "alert", "report", "label", "notification", "pass"]
-PASS_MARK: Kind = "pass"  # noqa: S105  # a mark, no word to enter
-"""Marks of the pipeline's good passes. The newest stays for ever: it says how long a pipeline has been dead."""
+PASS_MARK: Kind = "pass"  # noqa: S105  # not a password
+"""Records of the pipeline's successful passes. The latest is never deleted: it shows how long a pipeline is down."""
 KEEP = 3_600_000_000
-"""How long a committed item stays, microseconds."""
+"""Retention of a committed item, microseconds."""
 _LONGEST_KEY = 200
 
 
@@ -43,38 +44,38 @@ class Inbox(Protocol):
     """Thread-safe, and shared by processes. All methods raise SourceError."""
 
     def put(self, items: Sequence[InboxItem]) -> int:
-        """Store all of them or none; returns how many were new. Durable when it returns. A second item with the same
-        `(kind, key)` is ignored, whatever it says.
+        """Store all of them or none; returns the number of new ones. Durable when it returns. A second item with the
+        same `(kind, key)` is ignored, whatever its payload.
         """
         ...
 
     def items(self, kind: str, since: Micros = EPOCH) -> list[InboxItem]:
-        """Items of a kind accepted at or after `since`, committed ones too, oldest first."""
+        """Items of a kind accepted at or after `since`, including committed ones, oldest first."""
         ...
 
     def waiting(self, kinds: Collection[str], limit: int) -> list[InboxItem]:
-        """The oldest items of some kinds that are not committed, oldest first."""
+        """The oldest uncommitted items of these kinds, oldest first."""
         ...
 
     def backlog(self, kinds: Collection[str]) -> Backlog:
-        """How much of some kinds waits."""
+        """Uncommitted items of these kinds."""
         ...
 
     def mark(self, items: Sequence[InboxItem], at: Micros) -> None:
-        """Say that the items' rows stand since `at`. Items that are gone or marked already stay as they are."""
+        """Mark the items as committed at `at`. Items that are gone or already marked are unchanged."""
         ...
 
     def purge(self, before: Micros) -> int:
-        """Delete items that were committed before an instant, but for the newest PASS_MARK; returns how many."""
+        """Delete items committed before an instant, except the latest PASS_MARK; returns their number."""
         ...
 
     def newest(self, kind: str) -> Micros | None:
-        """When the newest item of a kind was accepted; None when there is none."""
+        """When the latest item of a kind was accepted; None if there is none."""
         ...
 
 
 def item_key(*parts: object) -> str:
-    """Text of a key: JSON of its parts while that is short and plain, else a hash (databases bound what they index)."""
+    """Text of a key: JSON of its parts if short and plain, else a hash (databases limit indexed text)."""
     text = msgspec.json.encode(parts).decode()
     if len(text) <= _LONGEST_KEY and text.isascii() and text.isprintable():
         return text

@@ -1,4 +1,4 @@
-"""The observed lake: which tables are listed now and how each one's metadata is read."""
+"""The observed lake: its current tables, and access to each one's metadata."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from limnograph.ports.tables import Tables
 
 
 class LakeListing(NamedTuple):
-    """`pointers`: observed tables, as last probed. `listed`: names of all tables, observed or not, that are known;
-    `complete`: catalogs all of whose tables were listed since this listing was requested, so that a table that is not
-    `listed` does not exist. `failed`: one sentence for each catalog, part of one or table that did not respond;
-    `answered`: catalogs that did. While nothing changes, the first two are the same objects.
+    """The observed tables. While nothing changes, `pointers` and `listed` are the same objects.
+
+    pointers  observed tables, as last probed
+    listed    names of all known tables, observed or not
+    complete  catalogs whose tables were all listed since this listing was requested: any other table does not exist
+    failed    one sentence per catalog, part of a catalog or table that did not respond
+    answered  catalogs that responded
     """
 
     pointers: tuple[TablePointer, ...]
@@ -23,14 +26,14 @@ class LakeListing(NamedTuple):
 
 
 class ObservedLake(Protocol):
-    """Never raises for one catalog: failures are in the listing."""
+    """Never raises because of one catalog: failures are part of the listing."""
 
     def listing(self) -> LakeListing:
-        """All catalogs and paths, probed now as far as their budget allows."""
+        """All catalogs and paths, probed now within their budget."""
         ...
 
     def newest(self, pointer: TablePointer) -> TablePointer | None:
-        """A table probed again by itself, because what its pointer names is not there. None: it is no longer listed.
+        """Probe a table again, because its pointer names a missing file. None: it is no longer listed.
 
         Raises SourceError.
         """
@@ -38,5 +41,5 @@ class ObservedLake(Protocol):
 
     @property
     def tables(self) -> Tables:
-        """Its tables, read with the credentials of their catalogs."""
+        """The tables, read with the credentials of their catalogs."""
         ...

@@ -1,4 +1,4 @@
-"""The meta tables as their writer sees them: heads, known rows, compare-and-set appends, repairs."""
+"""The writer's interface to the meta tables: heads, known rows, compare-and-set appends, repairs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from limnograph.domain.time import Micros
 
 
 class Candidates(NamedTuple):
-    """Snapshots of one series that may be new: commit times (microseconds) between the two instants, both included.
+    """Snapshots of one series that may be new, with commit times (microseconds) between two instants, both included.
 
-    None as a bound: the time is not known, all days of the series are read.
+    None as a bound: the time is unknown, and all days of the series are read.
     """
 
     table_uuid: str
@@ -33,12 +33,12 @@ class KnownRow(NamedTuple):
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How good the row is: by status, then by tier."""
+        """Quality of the row: by status, then by tier."""
         return rank(STATUS_RANK, self.status), rank(TIER_RANK, self.tier)
 
 
 Known = dict[str, dict[int, KnownRow]]
-"""Per series the snapshot ids that have a row."""
+"""Rows by series and snapshot id."""
 
 STATUS_RANK = ("unreadable", "partial", "ok")
 TIER_RANK = ("summary", "manifest_list", "entries")
@@ -46,7 +46,7 @@ TIER_RANK = ("summary", "manifest_list", "entries")
 
 
 def rank(order: tuple[str, ...], value: str | None) -> int:
-    """Place of a value in STATUS_RANK or TIER_RANK; -1 for one that is not known."""
+    """Index of a value in STATUS_RANK or TIER_RANK; -1 for an unknown one."""
     return order.index(value) if value in order else -1
 
 
@@ -55,7 +55,7 @@ Key = tuple[Any, ...]
 
 
 def keys_of(table: MetaTable, rows: pa.Table) -> list[Key]:
-    """The key of every row, in their order."""
+    """The key of every row, in the order of the rows."""
     columns = [rows.column(name) for name in table.key]
     plain = [
         c.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64()) if pa.types.is_timestamp(c.type) else c for c in columns
@@ -64,16 +64,16 @@ def keys_of(table: MetaTable, rows: pa.Table) -> list[Key]:
 
 
 NAME_KINDS = ("first_seen", "named", "dropped", "unreadable")
-"""Kinds of `changes` that a pass needs of all tables: a few rows of each."""
+"""Kinds of `changes` that a pass needs for all tables: a few rows each."""
 STATE_COLUMNS = ("table_uuid", "catalog", "namespace", "table", "kind", "subject", "to_value", "at", "observed_at")
 NAME_COLUMNS = (*STATE_COLUMNS, "detail")
 
 
 class MetaStore(Protocol):
-    """All methods raise SourceError when the store does not answer. A head is a snapshot id of the table's main."""
+    """All methods raise SourceError if the store does not respond. A head is a snapshot id of the table's main."""
 
     def ensure(self) -> list[str]:
-        """Create missing meta tables; names of those that were created."""
+        """Create missing meta tables; returns the names of created ones."""
         ...
 
     def head(self, table: MetaTable) -> int | None:
@@ -81,7 +81,7 @@ class MetaStore(Protocol):
         ...
 
     def known(self, head: int | None, candidates: Sequence[Candidates]) -> Known:
-        """Rows of `snapshots` at `head` that any of the candidates can have."""
+        """Rows of `snapshots` at `head` that match any of the candidates."""
         ...
 
     def damaged(self, head: int | None) -> Known:
@@ -89,17 +89,17 @@ class MetaStore(Protocol):
         ...
 
     def changes(self, head: int | None) -> list[ChangeFact]:
-        """Every row of `changes` at `head`, in no order."""
+        """Every row of `changes` at `head`, unordered."""
         ...
 
     def names(self, head: int | None) -> list[ChangeFact]:
-        """Rows of `changes` at `head` about names and health (NAME_KINDS) of all series, in no order, with the columns
-        of NAME_COLUMNS alone. A row may come twice.
+        """Rows of `changes` at `head` about names and health (NAME_KINDS) of all series, unordered, with only the
+        columns of NAME_COLUMNS. A row may be returned twice.
         """
         ...
 
     def states(self, head: int | None, series: Collection[str]) -> list[ChangeFact]:
-        """The other rows of `changes` at `head` that these series have, with the columns of STATE_COLUMNS alone."""
+        """The other rows of `changes` at `head` for these series, with only the columns of STATE_COLUMNS."""
         ...
 
     def only_added(self, old: int | None, new: int | None, table: MetaTable) -> bool:
@@ -107,21 +107,21 @@ class MetaStore(Protocol):
         ...
 
     def held(self, table: MetaTable, head: int | None, keys: Collection[Key]) -> set[Key]:
-        """Those of some keys that have a row at `head`, of any day."""
+        """The given keys that have a row at `head`, on any day."""
         ...
 
     def append(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> None:
-        """One commit, accepted only while `head` is still the newest append. Raises Conflict when it is not.
+        """Append in one commit, accepted only while `head` is still the latest append. Raises Conflict if it is not.
 
-        Any other error leaves open whether the commit happened: re-read the head.
+        After any other error, the outcome of the commit is unknown: read the head again.
         """
         ...
 
     def replace(self, rows: pa.Table) -> None:
-        """Replace rows of `snapshots` with the same key, in one commit: readers see one row per key before and after.
-        Update only: a key without a row is skipped, and so is a row whose status, or at the same status whose tier, is
-        worse than the existing one. Idempotent.
+        """Replace rows of `snapshots` with the same key, in one commit: readers always see one row per key. Update
+        only: a key without a row is skipped, and so is a row with a worse status than the existing one, or the same
+        status and a worse tier. Idempotent.
 
-        Raises Conflict when another commit came between. Any other error leaves open whether the commit happened.
+        Raises Conflict if another commit intervened. After any other error, the outcome of the commit is unknown.
         """
         ...

@@ -1,4 +1,4 @@
-"""The meta tables as things that can be lost and made again, whatever they hold."""
+"""Detection and recreation of lost meta tables, whatever their content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class MetaTables(Protocol):
     """Tables of one namespace. All methods raise SourceError."""
 
     def lost(self) -> list[MetaTable]:
-        """Tables that were lost, whose metadata was lost, or that a rebuild left unfinished. None for a namespace
+        """Tables that were lost, whose metadata was lost, or that a rebuild left unfinished. Empty for a namespace
         without tables, which is a new installation.
         """
         ...
@@ -25,11 +25,11 @@ class MetaTables(Protocol):
         ...
 
     def reopen(self, tables: Sequence[MetaTable], since: Micros) -> None:
-        """Roll-ups of `since` (microseconds) and later are replaced by any later one, regardless of the sequence
-        numbers that they were computed from, which restart in a rebuilt table.
+        """Let any later roll-up replace those of `since` (microseconds) and later, regardless of the sequence numbers
+        that they were computed from, which restart in a rebuilt table.
         """
         ...
 
     def finish(self, tables: Sequence[MetaTable]) -> None:
-        """The tables contain what only a rebuild can restore; they are now like any others."""
+        """Mark the tables as complete: they contain everything that only a rebuild can restore."""
         ...

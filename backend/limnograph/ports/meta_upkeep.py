@@ -1,7 +1,7 @@
-"""The meta tables as housekeeping sees them: their files, rows by file age, merges, deletes, procedures.
+"""Housekeeping's interface to the meta tables: their files, rows by file age, merges, deletes, procedures.
 
-Frames carry instants as Int64 epoch microseconds. All methods raise SourceError if the store does not respond, and
-those that commit Conflict if another commit intervened; then nothing was written.
+Instants in frames are Int64 epoch microseconds. All methods raise SourceError if the store does not respond. Those that
+commit raise Conflict if another commit intervened; nothing was written then.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from limnograph.domain.time import Micros
 
 
 class Position(NamedTuple):
-    """A head of a meta table. `sequence` grows with every commit, whoever made it."""
+    """A head of a meta table. `sequence` increases with every commit of any writer."""
 
     snapshot_id: int
     sequence: int
@@ -33,8 +33,10 @@ class PartitionFiles(NamedTuple):
 
 
 class MetaTableState(msgspec.Struct, frozen=True, kw_only=True):
-    """A meta table now. `committed`: when each retained snapshot was made, oldest first (microseconds);
-    `metadata_bytes`: size of its metadata file, None where that is not known.
+    """Current state of a meta table.
+
+    committed       microseconds: commit time of each retained snapshot, oldest first
+    metadata_bytes  size of its metadata file; None: unknown
     """
 
     position: Position | None
@@ -56,8 +58,10 @@ class MetaTableState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Where(msgspec.Struct, frozen=True, kw_only=True):
-    """Conditions, and-ed; None: no condition. `start` and `end` bound the column that the table is partitioned by
-    (`day` of the daily roll-up), half-open, microseconds. `equal`: text columns.
+    """Conditions, combined with and; None: no condition.
+
+    start, end  microseconds, half-open: bounds of the table's partition column (`day` of the daily roll-up)
+    equal       values of text columns
     """
 
     tables: frozenset[str] | None = None
@@ -68,32 +72,32 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MetaUpkeep(Protocol):
-    """What housekeeping does to the meta tables of one namespace."""
+    """Reads and maintains the meta tables of one namespace."""
 
     def standing(self, table: MetaTable) -> MetaTableState:
-        """The table now; an empty one where it does not exist."""
+        """The current state; empty if the table does not exist."""
         ...
 
     def fresh(self, table: MetaTable, at: Position, since_sequence: int, columns: Sequence[str]) -> pl.DataFrame:
         """Rows, at a head, of the files whose rows may have been written after a sequence number: all rows that were,
-        and others beside them where rows were replaced.
+        and possibly others if rows were replaced.
         """
         ...
 
     def rows(self, table: MetaTable, at: Position | None, columns: Sequence[str], where: Where) -> pl.DataFrame:
-        """Rows at a head; none when it is None."""
+        """Rows at a head; none if it is None."""
         ...
 
     def merge(self, table: MetaTable, rows: pl.DataFrame) -> None:
-        """Put roll-ups in place by key in one commit: new keys enter, rows made from older heads are replaced."""
+        """Merge roll-ups by key in one commit: new keys are inserted, rows computed from older heads are replaced."""
         ...
 
     def delete(self, keys: pl.DataFrame) -> None:
-        """Delete rows of `snapshots` by `(table_uuid, snapshot_id)`; `committed_at` of the keys bounds the files."""
+        """Delete rows of `snapshots` by `(table_uuid, snapshot_id)`; `committed_at` limits the files to read."""
         ...
 
     def delete_before(self, table: MetaTable, instant: Micros) -> None:
-        """Delete all rows of the table's partitions before an instant that begins one."""
+        """Delete all rows of the table's partitions before an instant, which must be the start of one."""
         ...
 
     def set_properties(self, table: MetaTable, properties: Mapping[str, str]) -> None:
@@ -101,8 +105,8 @@ class MetaUpkeep(Protocol):
         ...
 
     def compact(self, table: MetaTable, part: PartitionFiles, *, whole: bool) -> None:
-        """Rewrite files between the bounds of a part (several partitions, perhaps), sorted by the table's order:
-        all of them, or only those too small. Appends go on meanwhile.
+        """Rewrite files between the bounds of a part (which may span several partitions), sorted by the table's order:
+        all of them, or only those too small. Does not block appends.
         """
         ...
 
@@ -111,9 +115,9 @@ class MetaUpkeep(Protocol):
         ...
 
     def expire(self, table: MetaTable, older_than: Micros, keep: int) -> None:
-        """Expire snapshots older than an instant, but never the newest `keep`; files that only they have go."""
+        """Expire snapshots older than an instant, but never the latest `keep`; deletes files that only they use."""
         ...
 
     def orphans(self, table: MetaTable, older_than: Micros, *, remove: bool) -> int:
-        """Files in the table's folder that no snapshot has and that are older; how many there are, or were removed."""
+        """Number of files in the table's folder that are older and in no snapshot; with `remove`, they are deleted."""
         ...

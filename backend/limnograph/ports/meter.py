@@ -1,4 +1,4 @@
-"""Where a program puts the numbers about itself that `domain/metrics/pipeline.py` describes."""
+"""Receives the metrics of a program that `domain/metrics/pipeline.py` describes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class Meter(Protocol):
     """Thread-safe; never raises. `labels`: values in the order of the metric's labels."""
 
     def put(self, metric: Metric, value: float | None, *labels: str) -> None:
-        """Set a gauge; None: no longer known."""
+        """Set a gauge; None: unknown from now on."""
         ...
 
     def add(self, metric: Metric, amount: float, *labels: str) -> None:
-        """Raise a counter."""
+        """Increase a counter."""
         ...
 
 
@@ -23,7 +23,7 @@ class NullMeter:
     """Discards everything."""
 
     def put(self, metric: Metric, value: float | None, *labels: str) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def add(self, metric: Metric, amount: float, *labels: str) -> None:
-        """Nothing."""
+        """Does nothing."""

@@ -8,7 +8,7 @@ from limnograph.domain.metrics.series import Matrix, RangeQuery
 
 
 class MetricsSource(Protocol):
-    """One server of metrics; `name` is what status and problems call it."""
+    """One metrics server; `name` identifies it in the status and in problems."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""Reads of the meta tables. A query is a value; an engine turns it into SQL or into a file plan."""
+"""Reads of the meta tables. A query is a value; an engine turns it into SQL or a file plan."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Table = Literal["snapshots", "changes", "runs", "alerts", "reports", "labels", "
 
 
 class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Rows of one meta table. Conditions are and-ed; empty tuples and None mean no condition.
+    """Rows of one meta table. Conditions are combined with and; empty tuples and None mean no condition.
 
-    `start` and `end` (epoch microseconds, half-open) bound the event time: `committed_at` of snapshots, `starts_at` of
-    alerts, `hour` and `day` of the roll-ups, `at` of the others. `observed_from`: rows of `snapshots` and `changes`
-    that were read from the lake at that instant or later.
+    start, end     epoch microseconds, half-open: bounds of the event time, which is `committed_at` of snapshots,
+                   `starts_at` of alerts, `hour` and `day` of the roll-ups, `at` of the others
+    observed_from  rows of `snapshots` and `changes` read from the lake at that instant or later
     """
 
     table: Table
@@ -33,7 +33,7 @@ class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MetaHead(msgspec.Struct, frozen=True):
-    """Version of the meta tables that an engine would read now; `None` where a table does not exist yet.
+    """Snapshots of the meta tables that an engine would read now; `None` if a table does not exist yet.
 
     `run_id` and `written_at` (microseconds): the pass that wrote the latest `snapshots` row, and when.
     """
@@ -45,7 +45,7 @@ class MetaHead(msgspec.Struct, frozen=True):
 
 
 class QueryEngine(Protocol):
-    """Cold reads: embedded polars, Trino, or memory in tests; one contract suite over all."""
+    """Cold reads: embedded polars, Trino, or memory in tests; all pass one contract suite."""
 
     name: str
 
@@ -55,10 +55,10 @@ class QueryEngine(Protocol):
 
     def select(self, query: MetaQuery) -> pl.DataFrame:
         """Rows in time order with the requested columns (all if none are named) in that order; instants as Int64
-        microseconds. An empty frame with those columns when the table does not exist. Raises SourceError.
+        microseconds. An empty frame with those columns if the table does not exist. Raises SourceError.
         """
         ...
 
     def properties(self, table: Table) -> Mapping[str, str]:
-        """Table properties; none when the table does not exist. Raises SourceError."""
+        """Table properties; empty if the table does not exist. Raises SourceError."""
         ...

@@ -1,7 +1,7 @@
-"""Who waits for an answer can stop waiting: the engine then cancels the query upstream.
+"""Cancellation: a caller can stop waiting for a response, and the engine then cancels the query upstream.
 
-A context variable carries it, so that what lies between (services that load, unite, draw) need not know of it; a
-thread that `asyncio.to_thread` starts inherits it.
+A context variable carries the signal, so that the layers in between (services that load, combine, draw) do not handle
+it; a thread started by `asyncio.to_thread` inherits it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextvars import ContextVar
 
 
 class Stop:
-    """Set once, from any thread. What is registered is called at once when it is set already."""
+    """A signal that is set once, from any thread. Callbacks registered after that are called immediately."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -26,7 +26,7 @@ class Stop:
         return self._set
 
     def set(self) -> None:
-        """Nobody waits any more."""
+        """The caller no longer waits."""
         with self._lock:
             self._set, calls = True, self._calls
             self._calls = []
@@ -35,7 +35,7 @@ class Stop:
 
     @contextlib.contextmanager
     def calling(self, call: Callable[[], None]) -> Iterator[None]:
-        """`call` is called (by whoever sets it, so it must not wait) when it is set during the block."""
+        """During the block, setting the signal calls `call` in the setting thread, so `call` must not block."""
         with self._lock:
             already = self._set
             if not already:
@@ -50,4 +50,4 @@ class Stop:
 
 
 STOP: ContextVar[Stop | None] = ContextVar("STOP", default=None)
-"""Of the current query; None if it cannot be stopped."""
+"""The signal of the current query; None if it cannot be cancelled."""

@@ -1,4 +1,4 @@
-"""Read-only storage of observed tables: whole small files and folder listings, inside an allow-list."""
+"""Read-only storage of observed tables: whole small files and folder listings, restricted to an allow-list."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Storage(Protocol):
     """
 
     def read(self, location: str, limit: int) -> bytes:
-        """Whole content. Raises MetadataError when the file is missing (`file_missing`) or longer than `limit` bytes
-        (`file_too_large`).
+        """The complete content. Raises MetadataError if the file is missing (`file_missing`) or longer than `limit`
+        bytes (`file_too_large`).
         """
         ...
 
     def size(self, location: str) -> int:
-        """Length in bytes. Raises as `read`."""
+        """Length in bytes. Raises the same as `read`."""
         ...
 
     def list(self, location: str, *, deep: bool = False) -> list[ListedFile]:
-        """Files of a folder, by name; `deep`: of all folders below it too. Empty when there is no such folder.
+        """Files of a folder, by name; `deep`: of all folders below it too. Empty if the folder does not exist.
 
         Raises MetadataError (`folder_too_large`) above a fixed number of files.
         """

@@ -1,4 +1,4 @@
-"""Reading one observed table's metadata. Formats differ behind it; facts are made from these answers alone."""
+"""Reads the metadata of one observed table. Hides the format; facts are built from its results alone."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from limnograph.domain.metadata.table import Snapshot, TableMetadata
 
 
 class TableReader(Protocol):
-    """One table, one storage. Foreign bytes are parsed here: only ever called inside the killable child."""
+    """One table, one storage. Parses untrusted bytes: only ever called inside the killable child process."""
 
     def metadata(self, location: str) -> TableMetadata:
-        """The table at one metadata pointer (Iceberg: a metadata file; Delta: the newest commit or checkpoint of the
-        log; Hudi: the newest completed instant). Raises MetadataError for permanent damage, SourceError when storage
-        does not serve it now.
+        """The table at one metadata pointer (Iceberg: a metadata file; Delta: the latest commit or checkpoint of the
+        log; Hudi: the latest completed instant). Raises MetadataError for permanent damage, SourceError if storage is
+        unavailable.
         """
         ...
 
     def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
-        """The snapshot as deep as it can be read: damage inside it is reported by codes, not raised. Raises
+        """The snapshot in as much detail as is readable: damage inside it is reported by codes, not raised. Raises
         SourceError. Callers read in commit order, so that a reader may carry state from one snapshot to the next.
         """
         ...

@@ -1,4 +1,4 @@
-"""Observed tables as the rest of the product sees them: parsed somewhere safe, by whatever reads their format."""
+"""Metadata of observed tables for the rest of the product: parsed in isolation, by the reader of their format."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.table import TableMetadata
 
 READER_ENDED = frozenset({"parser_crashed", "deadline_exceeded", "memory_exceeded"})
-"""Codes of what a reader did not survive."""
+"""Problem codes for a reader that crashed or was killed."""
 
 
 class Tables(Protocol):
-    """The real one runs readers in a killable child with a deadline a table; it may be called from several threads.
+    """The production implementation runs readers in a killable child process with a deadline per table. Thread-safe.
 
-    A child that crashes, hangs or grows too large on a table is a MetadataError (`parser_crashed`,
-    `deadline_exceeded`, `memory_exceeded`); storage that does not answer before the deadline is a SourceTimeout.
+    A child that crashes, hangs or grows too large is a MetadataError (`parser_crashed`, `deadline_exceeded`,
+    `memory_exceeded`); storage that does not respond before the deadline is a SourceTimeout.
     """
 
     def outline(
         self, catalog: str, table_format: str, location: str, *, of: TableMetadata | None = None
     ) -> TableMetadata:
-        """Metadata without what only extraction needs: snapshots have no `summary` and no manifests.
+        """Metadata without the parts that only extraction needs: snapshots have no `summary` and no manifests.
 
-        `of`: the table that names `location` as an older metadata file of its own; it may name only places of its own.
-        Raises MetadataError, SourceError.
+        `of`: the table that names `location` as one of its older metadata files, which may name only that table's
+        locations. Raises MetadataError, SourceError.
         """
         ...
 
     def extract(self, due: DueTable) -> list[SnapshotFact]:
-        """Facts of the wanted snapshots (services/extraction/extract.py). When the child fails over them, the rows
-        come from the metadata alone with status `unreadable` and the code. Raises MetadataError, SourceError.
+        """Facts of the wanted snapshots (services/extraction/extract.py). If the child fails on them, the rows come
+        from the metadata alone, with status `unreadable` and the code. Raises MetadataError, SourceError.
         """
         ...
