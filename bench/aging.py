@@ -1,8 +1,8 @@
-"""A meta table that grows old in minutes: commits of real files written as plain metadata, and a clock that runs ahead.
+"""Ages a meta table in minutes: commits of real files, with metadata written directly, and a clock that runs ahead.
 
-PyIceberg copies all metadata some twenty times a commit; ten thousand commits of it would take an hour. Here a commit
-is one data file, one manifest, one manifest list and one metadata file, exchanged by compare-and-set, as every engine
-leaves them. Snapshots carry the real time, facts the time that runs ahead; `Warp` translates for housekeeping.
+PyIceberg copies all metadata some twenty times per commit, so ten thousand commits would take an hour. Here a commit is
+one data file, one manifest, one manifest list and one metadata file, exchanged by compare-and-set, the same as any
+engine leaves them. Snapshots carry real time, facts the time that runs ahead; `Warp` translates for housekeeping.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 MINUTE = 60_000_000
 LOG_LENGTH = 20
-"""Old metadata files that stand in the log, as `table_properties` says."""
+"""Old metadata files in the log, the same as in `table_properties`."""
 TOTALS = {"added-data-files": "total-data-files", "added-records": "total-records"}
 
 
 class Warp:
-    """A clock (port Clock) that runs ahead, and what it showed at instants of the real one."""
+    """A clock (port Clock) that runs ahead, with a record of its times at real instants."""
 
     def __init__(self, start: int) -> None:
         self.micros = start
@@ -41,24 +41,24 @@ class Warp:
         return self.micros
 
     def tick(self, micros: int) -> None:
-        """Later by so much: what happens really from now on happens then."""
+        """Advance the clock: later events happen at the new time."""
         self.micros += micros
         self._real.append(time.time_ns() // 1_000_000 * 1000)
         self._shown.append(self.micros)
 
     def shown(self, real: int) -> int:
-        """What the clock showed at a real instant (microseconds)."""
+        """Time of the clock at a real instant (microseconds)."""
         place = bisect_right(self._real, real) - 1
         return self._shown[max(place, 0)]
 
     def real(self, shown: int) -> int:
-        """The first real instant at which it showed that, or more."""
+        """The first real instant at which the clock had reached a time."""
         place = bisect_left(self._shown, shown)
         return self._real[min(place, len(self._real) - 1)]
 
 
 class Aged:
-    """One table of a lake whose catalog is SQLite. `keep`: so many snapshots stay in its metadata; 0: all."""
+    """One table of a lake whose catalog is SQLite. `keep`: number of snapshots in its metadata; 0: all."""
 
     def __init__(self, lake: Lake, identifier: str, shape: MetaTable | None = None, keep: int = 0) -> None:
         from limnograph.domain.facts.meta_tables import SNAPSHOTS
@@ -72,8 +72,8 @@ class Aged:
         self._loaded = loaded
 
     def commit(self, fact_tables: Sequence[pa.Table], *, repeat: int = 1, whole: bool = False) -> None:
-        """An append of a file per Arrow table; with `repeat` the metadata holds so many snapshots of it; `whole`: the
-        files take the place of all that were there.
+        """Append one file per Arrow table. `repeat`: number of snapshots of it in the metadata. `whole`: the files
+        replace all existing ones.
         """
         pointer, metadata = self._read()
         for _ in range(repeat - 1):
@@ -82,7 +82,7 @@ class Aged:
         self._write(pointer, metadata)
 
     def merge_manifests(self) -> None:
-        """All files in one manifest, as an engine does it now and then; the same snapshot."""
+        """Merge all files into one manifest, as engines do periodically; the snapshot is the same."""
         from pyiceberg.manifest import read_manifest_list
 
         pointer, metadata = self._read()
@@ -101,7 +101,7 @@ class Aged:
         return int(self._read()[1]["last-sequence-number"])
 
     def files(self, since: int = 0) -> list[str]:
-        """Paths of live data files that came after a sequence number."""
+        """Paths of live data files added after a sequence number."""
         from pyiceberg.manifest import read_manifest_list
 
         head = _current(self._read()[1])
@@ -132,7 +132,7 @@ class Aged:
             raise SystemExit("somebody else committed")
 
     def _files(self, fact_tables: Sequence[pa.Table]) -> list[Any]:
-        """A file per Arrow table; of one that comes again, a link to its file."""
+        """One file per Arrow table; a repeated table gets a link to its file."""
         from golden_tables import data_file
 
         found, first = [], {}
@@ -148,7 +148,7 @@ class Aged:
         return found
 
     def _add(self, metadata: dict[str, Any], files: list[Any] | None, *, whole: bool = False) -> None:
-        """A snapshot; without files it shares its parent's list, as if it were long ago."""
+        """Add a snapshot; without files it shares its parent's list, as an old snapshot would."""
         now, parent = time.time_ns() // 1_000_000, _current(metadata)
         snapshot_id, sequence = secrets.randbits(62), metadata["last-sequence-number"] + 1
         added = {"added-data-files": len(files or ()), "added-records": sum(f.record_count for f in files or ())}
@@ -170,7 +170,7 @@ class Aged:
         metadata["refs"] = {"main": {"snapshot-id": snapshot_id, "type": "branch"}}
 
     def _grown(self, snapshot_id: int, parent: dict[str, Any] | None, sequence: int, files: list[Any]) -> str:
-        """The list of the parent, and manifests of the files."""
+        """The parent's list, plus manifests of the files."""
         from pyiceberg.manifest import ManifestEntry, ManifestEntryStatus, read_manifest_list
 
         before = list(read_manifest_list(self._io.new_input(parent["manifest-list"]))) if parent else []
@@ -214,7 +214,7 @@ def _values(record: Any) -> list[Any]:
 
 
 def _path(location: str) -> Path:
-    """Engines write `file:///x`, `file:/x` or `/x`."""
+    """A path from `file:///x`, `file:/x` or `/x`, depending on the engine."""
     return Path("/" + location.removeprefix("file:").lstrip("/"))
 
 

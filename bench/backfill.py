@@ -1,4 +1,4 @@
-"""Rows `pipeline.first_sight_*`: a table of years of commits, seen for the first time, with 1 GB for the driver."""
+"""Rows `pipeline.first_sight_*`: first observation of a table with years of commits, with 1 GB for the driver."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NEWEST_SECONDS, HISTORY_SECONDS = 30.0, 240.0
 
 
 def first_sight(bench: Bench) -> list[Row]:
-    """Seconds from the start of the program until the newest 31 days, and all, stand there for a reader."""
+    """Seconds from program start until a reader can see the newest 31 days, and all days."""
     snapshots, days = (SNAPSHOTS, DAYS) if bench.full else (SNAPSHOTS // TENTH, DAYS // TENTH)
     folder = bench.scratch / "lake"
     taken("make_history", folder, snapshots, days)
@@ -20,7 +20,7 @@ def first_sight(bench: Bench) -> list[Row]:
     told = (
         f"{snapshots:,} snapshots over {days:,} days at first sight, local[2], driver of 1 GB, start of Spark included"
     )
-    # What comes before the newest days is there does not depend on the days behind them; the rest grows with these.
+    # How soon the newest days are visible does not depend on the days before them; the rest grows with those.
     limit = NEWEST_SECONDS + (HISTORY_SECONDS - NEWEST_SECONDS) * snapshots / SNAPSHOTS
     law = (
         "" if bench.full else f"; a tenth, whose limit is {limit:.0f} s: behind the newest days linear in the snapshots"

@@ -1,4 +1,4 @@
-"""Tasks of `backfill.py`: a table of years of commits that no real writer made, and the pipeline that first sees it."""
+"""Tasks of `backfill.py`: generates a table with years of commits, and runs the pipeline that first observes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Clock = Callable[[], contextlib.AbstractContextManager[None]]
 
 
 def make_history(clock: Clock, folder: str, snapshots: str, days: str, merged: str = str(MERGED)) -> int:
-    """A lake with one table `sales.orders`: so many commits, evenly over so many days until now."""
+    """A lake with one table `sales.orders`: `snapshots` commits, spread evenly over the last `days` days."""
     from sqlalchemy import text
 
     from lakes import Lake
@@ -38,8 +38,8 @@ def make_history(clock: Clock, folder: str, snapshots: str, days: str, merged: s
 
 
 def aged_history(folder: Path, snapshots: int, days: int, merged: int = MERGED, end_ms: int | None = None) -> str:
-    """Fast appends of FILES files each; after every `merged` of them (0: never) a manifest of their entries takes the
-    place of theirs. Answers the metadata file.
+    """Fast appends of FILES files each. After every `merged` of them (0: never) one manifest with their entries
+    replaces theirs. Returns the metadata file.
     """
     from lake import LIST_SCHEMA, Files, line, metadata, snapshot, snapshot_id, write
 
@@ -94,7 +94,7 @@ def _deflate(_codec: str, body: bytes) -> bytes:
 
 
 class Watch(threading.Thread):
-    """Asks the meta table now and then, as a reader does, when rows of some span are all there."""
+    """Polls the meta table as a reader does, until all rows of some span are visible."""
 
     def __init__(self, home: Path, wanted: dict[str, int]) -> None:
         super().__init__(daemon=True)
@@ -108,7 +108,7 @@ class Watch(threading.Thread):
             self.look()
 
     def look(self) -> None:
-        """Look now."""
+        """Check now."""
         from pyiceberg.exceptions import NoSuchTableError
 
         from lakes import Lake
@@ -123,8 +123,8 @@ class Watch(threading.Thread):
 
 
 def first_sight(clock: Clock, folder: str, days: str) -> dict[str, float]:
-    """`pipeline --once` over a lake that it has never seen; seconds until the newest rows, and all of them, stand there
-    for a reader. With 1 GB for the driver.
+    """Runs `pipeline --once` on a lake that it has never observed, with 1 GB for the driver. Seconds until a reader can
+    see the newest rows, and all of them.
     """
     from lakes import Lake
     from limnograph.jobs import pipeline
@@ -132,7 +132,7 @@ def first_sight(clock: Clock, folder: str, days: str) -> dict[str, float]:
     home = Path(folder)
     settings = Lake(home).settings(spark={"master": "local[2]", "conf": {"spark.driver.memory": "1g"}})
     document = json.loads(next((home / "orders" / "metadata").glob("*.metadata.json")).read_text())
-    # Full days back from the newest commit; a portion is made of days of the calendar, of which one more has them.
+    # Full days back from the latest commit; a portion consists of calendar days, so it spans one day more.
     times = [snapshot["timestamp-ms"] for snapshot in document["snapshots"]]
     newest = sum(time > max(times) - int(days) * DAY_MS for time in times)
     watch = Watch(home, {"newest": newest, "all": len(times)})

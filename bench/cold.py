@@ -1,4 +1,4 @@
-"""Rows `serve.cold_page` and `serve.trino_cold_90d`: what a page costs that nobody has asked for before."""
+"""Rows `serve.cold_page` and `serve.trino_cold_90d`: the cost of a page that was not requested before."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ DAYS, WINDOW = 90, 48 * HOUR
 
 
 def page(bench: Bench) -> list[Row]:
-    """A page of default lanes whose range nobody asked for before, and the questions it asks, asked of Prometheus."""
+    """A page of default lanes for a range that was not requested before, including its Prometheus queries."""
     with _prometheus(bench.scratch) as url:
         ours, peer = asyncio.run(_page(url, PAGES if bench.full else PAGES // 2))
     note = f"Prometheus asked for the same series, template by template; median of {PAGES} pages of 6 h at 60 s, wall"
@@ -84,7 +84,7 @@ async def _page(url: str, pages: int) -> tuple[float, float]:
 
 @contextmanager
 def _prometheus(folder: Path) -> Iterator[str]:
-    """A server that knows a reader's last twelve hours."""
+    """A server with the last twelve hours of a reader."""
     end = NOW // 1_000_000
     labels = 'catalog="lake",table_namespace="sales",table="orders",role="reads",job_name="churn",application_id="a"'
     lines = []
@@ -120,7 +120,7 @@ def _prometheus(folder: Path) -> Iterator[str]:
 
 
 def trino_90d(bench: Bench) -> list[Row]:
-    """Ninety days of one table through Trino: roll-ups at a step of four hours, and the raw rows they are made of."""
+    """Ninety days of one table through Trino: roll-ups at a step of four hours, and their raw rows."""
     if not trino_server.installed() or postgres.program("initdb") is None:
         print("serve.trino_cold_90d is left out: Trino (make stack) or PostgreSQL (make system) is missing")
         return []
@@ -155,7 +155,7 @@ def _median(ask: Callable[[], Any], times: int) -> float:
 
 
 def _registered(folder: Path, catalog: SqlCatalog) -> None:
-    """The lake's meta tables in the other catalog, with their roll-ups."""
+    """Register the lake's meta tables, with their roll-ups, in the other catalog."""
     made = meta_lake.catalog(folder)
     catalog.create_namespace("limnograph")
     for name in ("snapshots", "changes"):

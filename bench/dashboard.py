@@ -1,6 +1,6 @@
-"""Drawing of the dashboard: lanes against their goals, and beside the article's Chart.js component on its own points.
+"""Drawing of the dashboard: lanes against their goals, and against the article's Chart.js component on its own points.
 
-Both pages are built from this checkout and opened fresh in the system's Chromium, in turn (`web/measure.mjs`).
+Both pages are built from this checkout and opened fresh in the system's Chromium, alternately (`web/measure.mjs`).
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def entries(bench: Bench) -> list[Row]:
 
 
 def full_table(bench: Bench) -> list[Row]:
-    """A million live files, read once from nothing."""
+    """A million live files, read once without a cache."""
     location = lake.wide_table(bench.scratch / "wide", LIVE_FILES)
     ours = taken("full_ours", location)
     if ours.value != LIVE_FILES:
@@ -53,7 +53,7 @@ def full_table(bench: Bench) -> list[Row]:
 
 
 def one_new_snapshot(bench: Bench) -> list[Row]:
-    """One commit more on a history of 2,000, from its metadata file to its numbers."""
+    """One new commit on a history of 2,000, from its metadata file to its numbers."""
     folder = bench.scratch / "long"
     locations = lake.long_history(folder, SNAPSHOTS, NEW_SNAPSHOTS)
     ours = taken("one_new_ours", bench.scratch / "cache", *locations)
@@ -83,7 +83,7 @@ def idle_pass(bench: Bench) -> list[Row]:
 
 
 def metadata_files(bench: Bench) -> list[Row]:
-    """Long histories, and a bomb."""
+    """Long histories, and a decompression bomb."""
     ten = bench.scratch / "10k.metadata.json"
     hundred = bench.scratch / "100k.metadata.json"
     bomb = bench.scratch / "bomb.gz.metadata.json"
@@ -92,7 +92,7 @@ def metadata_files(bench: Bench) -> list[Row]:
     with gzip.open(bomb, "wb", compresslevel=9) as stream:
         for _ in range(BOMB_BYTES // 2**24):
             stream.write(b" " * 2**24)
-    # An honest trailer is refused by its word alone: this one lies, so that the limits themselves are measured.
+    # A truthful trailer is refused without decompression: this one is false, to measure the limits themselves.
     with bomb.open("r+b") as stream:
         stream.seek(-4, 2)
         stream.write((1_000).to_bytes(4, "little"))
@@ -112,7 +112,7 @@ def metadata_files(bench: Bench) -> list[Row]:
 
 
 def _scaled(small: Taken, factor: float, base_mb: float = 0) -> Taken:
-    """The same at more of everything, by the law that the note tells."""
+    """The same measurement at a larger size, scaled by the law in the note."""
     peak = base_mb + (small.peak_mb - base_mb) * factor
     return Taken(small.value, small.cpu_s * factor, small.wall_s * factor, peak)
 

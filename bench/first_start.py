@@ -1,4 +1,4 @@
-"""What a first start costs: processor seconds of server, watcher and parser until the fleet shows tables."""
+"""Cost of a first start: processor seconds of server, watcher and parser until the fleet shows tables."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""Serving of finished pages: our whole front (tokens, security headers, kept pages) beside a plain ASGI application
-with the same bytes on granian and FastAPI with pydantic on uvicorn, its own server; one worker each, 32 connections.
+"""Serving of finished pages: the complete server front (tokens, security headers, cached pages) compared with a plain
+ASGI application with the same bytes on granian, and FastAPI with pydantic on uvicorn; one worker each, 32 connections.
 
-Compared is what a request costs the server's process in CPU time, since the client shares the machine and a busy
-neighbour changes requests per second but hardly this. Requests per second and the 99th percentile stand in the notes.
+The compared number is CPU time per request of the server process, because the client shares the machine, and other load
+affects requests per second but hardly this. Requests per second and the 99th percentile are in the notes.
 
-Everybody is asked as a browser asks: ours has the page compressed once and kept, FastAPI has nothing kept and is
-quicker without its compression, so it sends the page as it is. `cached_page_identity` is the page as it is from all.
+All servers receive a browser's request headers: Limnograph has the page compressed once and cached; FastAPI caches
+nothing and is faster without compression, so it sends the page uncompressed. `cached_page_identity` compares the
+uncompressed page of all.
 """
 
 from __future__ import annotations
@@ -29,14 +30,17 @@ ROUNDS = 3
 SECONDS = {True: 5.0, False: 2.0}
 P99_MS = 5.0
 ACCEPTED = "gzip, deflate, br, zstd"
-"""What Chromium 123 and newer send over TLS."""
+"""The header that Chromium 123 and newer send over TLS."""
 NOW_MS = 1_795_255_200_000
 URL = f"{TABLE}/timeline?from={NOW_MS - 6 * 3_600_000}&to={NOW_MS}&step=60"
 
 
 class Load(NamedTuple):
-    """`cpu_us`: of the server's process per request, `client_us` of the one that asks; `p99_ms`: from sending a request
-    to its last byte.
+    """Result of one load test.
+
+    cpu_us     of the server process per request
+    client_us  CPU time of the client per request
+    p99_ms     from sending a request to its last byte
     """
 
     cpu_us: float
@@ -86,7 +90,7 @@ def _best(loads: list[Load]) -> Load:
 
 
 class Asked(NamedTuple):
-    """The page's answers to one way of asking, and what it has in bytes."""
+    """Results of the page for one kind of request, and its size in bytes."""
 
     ours: Load
     plain: Load
@@ -95,7 +99,7 @@ class Asked(NamedTuple):
 
 
 def _prepared(folder: Path, url: str) -> dict[str, str]:
-    """Headers that get in; the page's bytes, as they are and as a browser gets them, are left for the peers."""
+    """Headers of an authenticated request; stores the page's bytes, plain and as sent to a browser, for the peers."""
     headers = {"Authorization": (folder / TOKEN).read_text(), "Accept-Encoding": "identity"}
     answer = httpx.get(url + URL, headers=headers, timeout=30).raise_for_status()
     (folder / PAGE).write_bytes(answer.content)
@@ -105,7 +109,7 @@ def _prepared(folder: Path, url: str) -> dict[str, str]:
 
 
 def cached_page(bench: Bench) -> list[Row]:
-    """A kept page: against FastAPI with the page as a pydantic model, against no work at all, and against the clock."""
+    """A cached page: compared with FastAPI with the page as a pydantic model, with no work, and with the time limit."""
     browser, identity = _rounds(bench)
     ours, told = browser.ours, _told(browser)
     plain = f"{told}; plain ASGI {browser.plain.per_second:.0f}/s, p99 {browser.plain.p99_ms:.1f} ms"
@@ -132,12 +136,12 @@ def _against_fastapi(asked: Asked) -> str:
 
 
 def _crowd() -> str:
-    """How busy the machine was, by whomever: a wait is as long as the queue for its cores."""
+    """How busy the machine was: waiting time depends on the queue for its cores."""
     return f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"
 
 
 def _rounds(bench: Bench) -> tuple[Asked, Asked]:
-    """As a browser asks, and the page as it is. All by turns, so that nobody has the quiet minutes to himself."""
+    """Requests as from a browser, and without compression. Servers alternate, so that load affects all of them."""
     folder, seconds = bench.scratch, SECONDS[bench.full]
     with _server("ours", folder) as (url, process):
         identity = _prepared(folder, url)
@@ -158,7 +162,7 @@ def _rounds(bench: Bench) -> tuple[Asked, Asked]:
 
 
 def revalidate_304(bench: Bench) -> list[Row]:
-    """A page that the browser has: against FastAPI's hello, and against what the server takes for any answer."""
+    """A page that the browser has cached: compared with FastAPI's hello, and with the server's minimum per response."""
     folder, seconds = bench.scratch, SECONDS[bench.full]
     ours, hello, least = [], [], []
     with _server("ours", folder) as (url, process):

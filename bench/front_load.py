@@ -1,8 +1,8 @@
-"""A closed loop of requests over keep-alive connections on raw sockets: `front_load.py JSON`. Prints what it measured.
+"""A closed loop of requests over keep-alive connections on raw sockets: `front_load.py JSON`. Prints its results.
 
-The first quarter of the time warms up. Answers need a content-length; a status of 400 or more ends the run. Bodies are
-thrown away in the kernel (`MSG_TRUNC`, tcp(7)): the client shares two cores with the server, and copying 100 KB an
-answer would be half of its work.
+The first quarter of the time is a warm-up. Responses need a content-length; a status of 400 or more aborts the run.
+Bodies are discarded in the kernel (`MSG_TRUNC`, tcp(7)): the client shares two cores with the server, and copying 100
+KB per response would be half of its work.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Connection:
         self.socket.sendall(self._request)
 
     def took(self) -> float | None:
-        """Seconds, once the answer is there."""
+        """Seconds taken, once the response is complete."""
         count = self.socket.recv_into(self._buffer, 0, socket.MSG_TRUNC if self._left > 0 else 0)
         if not count:
             raise SystemExit("the server closed the connection")

@@ -1,7 +1,7 @@
-"""One of the servers that `front.py` compares: `front_server.py KIND FOLDER`. Ours and plain ASGI on granian as
-`limnograph serve` runs it, FastAPI on its own server: uvicorn with uvloop and httptools.
+"""One of the servers that `front.py` compares: `front_server.py KIND FOLDER`. Limnograph and plain ASGI run on granian
+as under `limnograph serve`; FastAPI on its usual server, uvicorn with uvloop and httptools.
 
-Prints its address. `ours` writes the page's bytes and a token into the folder, from which the peers read them.
+Prints its address. `ours` writes the page's bytes and a token to the folder, from which the peers read them.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ MINUTES = 360
 
 
 def ours(folder: Path) -> Any:
-    """The whole application: six hours of commits a minute apart, tokens asked for, all security headers, requests
+    """The complete application: six hours of commits a minute apart, tokens required, all security headers, requests
     counted.
     """
     from access_kit import guarded
@@ -39,7 +39,7 @@ def ours(folder: Path) -> Any:
 
 
 def plain(folder: Path) -> Any:
-    """What granian can do: the same bytes, as they are and compressed, and nothing else; `/hello`: its least."""
+    """The best case of granian: the same bytes, plain and compressed, nothing else; `/hello`: a minimal response."""
     bodies = {
         "/page": (folder / PAGE).read_bytes(),
         "/coded": (folder / CODED).read_bytes(),
@@ -65,7 +65,7 @@ def plain(folder: Path) -> Any:
 
 
 def fastapi(folder: Path) -> Any:
-    """The same page as a pydantic model that FastAPI validates and writes for each request; `/hello` is its least."""
+    """The same page as a pydantic model that FastAPI validates and serialises per request; `/hello`: its minimum."""
     from fastapi import FastAPI
     from pydantic import BaseModel
 

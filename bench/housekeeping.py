@@ -1,5 +1,5 @@
-"""Rows `pipeline.append_age_ratio`, `pipeline.append_left_alone`, `pipeline.scan_after_housekeeping`: what housekeeping
-is for.
+"""Rows `pipeline.append_age_ratio`, `pipeline.append_left_alone`, `pipeline.scan_after_housekeeping`: the benefit of
+housekeeping.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ TENTH = 10
 
 
 def append_age(bench: Bench) -> list[Row]:
-    """An append of 500 facts costs at 10,000 commits what it cost at 100, because the table is kept small."""
+    """An append of 500 facts costs the same at 10,000 commits as at 100, because the table is kept small."""
     commits = OLD if bench.full else OLD // TENTH
     found = taken("append_at_age", bench.scratch, YOUNG, commits).value
     seconds, stands = found["seconds"], found["stands"]
@@ -29,7 +29,7 @@ def append_age(bench: Bench) -> list[Row]:
 
 
 def scan(bench: Bench) -> list[Row]:
-    """A full scan of a day of 60 s commits."""
+    """A full scan of a day of commits every 60 s."""
     found = []
     for compacted in ("yes", "no"):
         folder = bench.scratch / compacted

@@ -1,7 +1,7 @@
-"""Iceberg metadata of any size for benchmarks, written by the tests' own Avro writer: a million entries in seconds.
+"""Generates Iceberg metadata of any size with the tests' own Avro writer: a million entries in seconds.
 
-Entries look like those of a real writer: 20 columns of statistics whose bounds differ from file to file, paths with a
-UUID, a day partition. Statistics repeat after some thousands of files, further apart than deflate looks back.
+Entries resemble those of a real writer: 20 columns of statistics whose bounds differ from file to file, paths with a
+UUID, a day partition. Statistics repeat after some thousands of files, which is beyond deflate's window.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ORDER = [{"source-id": 1, "transform": "identity", "direction": "asc", "null-ord
 
 
 class Files:
-    """Encoded entries of data files, cut into the parts that differ and the parts that repeat."""
+    """Encoded entries of data files, split into varying and repeating parts."""
 
     def __init__(self, columns: int = COLUMNS, seed: int = 7) -> None:
         self.schema = manifest_schema(2, [("day", DATE)])
@@ -43,7 +43,7 @@ class Files:
         self._templates = [self._template(columns) for _ in range(TEMPLATES)]
 
     def _template(self, columns: int) -> bytes:
-        """Everything behind the size of a file: statistics as Spark writes them."""
+        """Everything after the size of a file: statistics as Spark writes them."""
         rng, keys = self._rng, range(1, columns + 1)
         low = [rng.getrandbits(44) for _ in keys]
         values: dict[str, Any] = dict.fromkeys((field["name"] for field in self._stats), None)
@@ -73,7 +73,7 @@ class Files:
         ))  # fmt: skip
 
     def manifest(self, numbers: range, snapshot_id: int, *, one_a_block: bool = False, **entry: Any) -> bytes:
-        """A manifest; `one_a_block` as PyIceberg writes them, else as Avro's Java writer does."""
+        """A manifest; `one_a_block`: one entry per block, as in PyIceberg, else the blocks of Avro's Java writer."""
         return container(
             self.schema,
             (self.entry(number, snapshot_id, **entry) for number in numbers),
@@ -135,7 +135,7 @@ def manifest_list(lines: list[dict[str, Any]]) -> bytes:
 
 
 def line(path: str, length: int, snapshot_id: int, files: int, sequence: int = 1) -> dict[str, Any]:
-    """A manifest of added files in a list."""
+    """A manifest of added files, as a line of a manifest list."""
     return {
         "manifest_path": path,
         "manifest_length": length,
@@ -181,7 +181,7 @@ def metadata(location: str, snapshots: list[dict[str, Any]], **more: Any) -> dic
 
 
 def snapshot(number: int, manifest_list: str, parent: int | None = None) -> dict[str, Any]:
-    """Snapshot `number` with a summary as Spark writes one."""
+    """Snapshot `number` with a summary like Spark's."""
     found = {
         "sequence-number": number + 1,
         "snapshot-id": snapshot_id(number),
@@ -211,19 +211,19 @@ def snapshot(number: int, manifest_list: str, parent: int | None = None) -> dict
 
 
 def snapshot_id(number: int) -> int:
-    """Random as real ones are, the same every time."""
+    """Random like real ones, but deterministic."""
     return (number + 1) * 0x9E3779B97F4A7C15 % 2**63
 
 
 def write(path: Path, content: bytes) -> str:
-    """Write a file; its location."""
+    """Write a file; returns its location."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return f"file://{path}"
 
 
 def wide_table(folder: Path, files: int, per_manifest: int = 10_000) -> str:
-    """A table of one snapshot with so many live files; its metadata file."""
+    """A table of one snapshot with `files` live files; returns its metadata file."""
     made, lines, head = Files(), [], snapshot_id(0)
     for number, start in enumerate(range(0, files, per_manifest)):
         content = made.manifest(range(start, min(start + per_manifest, files)), head)
@@ -235,7 +235,7 @@ def wide_table(folder: Path, files: int, per_manifest: int = 10_000) -> str:
 
 
 def long_history(folder: Path, snapshots: int, more: int = 0, files: int = 20) -> list[str]:
-    """Fast appends, a manifest each. Metadata files after `snapshots` commits and after each of `more`."""
+    """Fast appends, one manifest each. Metadata files after `snapshots` commits and after each of `more`."""
     made, encode = Files(), encoder(LIST_SCHEMA)
     lines: list[bytes] = []
     history: list[dict[str, Any]] = []
@@ -255,7 +255,7 @@ def long_history(folder: Path, snapshots: int, more: int = 0, files: int = 20) -
 
 
 def history_document(snapshots: int) -> bytes:
-    """A metadata file of a long history whose manifest lists lie nowhere."""
+    """A metadata file of a long history whose manifest lists do not exist."""
     home = "s3://lake/sales/orders"
     history = [
         snapshot(

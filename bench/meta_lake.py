@@ -1,7 +1,7 @@
-"""Meta tables of a made-up lake at full size, written with PyIceberg: every table commits every five minutes.
+"""Generates meta tables of a lake at full size, written with PyIceberg: every table commits every five minutes.
 
-Numbers look like those of real tables: files grow and are compacted, sizes wander, one table in five bursts in a day.
-The last commit of all is the newest of the window that a server would hold.
+Numbers resemble those of real tables: files grow and are compacted, sizes wander, one table in five has bursts in a
+day. The latest commit is at the end of the window that a server would hold.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A row of results.json: our number beside a peer's or a limit's, measured in one run, with a goal for the ratio."""
+"""A row of results.json: a measured number next to a peer's or a limit, from one run, with a goal for the ratio."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """What one task took. Seconds of CPU are of all threads and the least of several runs; of the wall the median."""
+    """Cost of one task. CPU seconds are of all threads, the minimum of several runs; wall time is the median."""
 
     value: Any
     cpu_s: float
@@ -45,7 +45,7 @@ class Taken(NamedTuple):
 
 
 class Bench(NamedTuple):
-    """`scratch`: folder for fixtures. `full`: peers at full size, else at a tenth with the law told in the note."""
+    """`scratch`: folder for fixtures. `full`: peers at full size, else at a tenth with the law stated in the note."""
 
     scratch: Path
     full: bool
@@ -55,7 +55,7 @@ Measure = Callable[[Bench], list[Row]]
 
 
 def taken(task: str, *arguments: object) -> Taken:
-    """Run a task of `tasks.py` in its own process."""
+    """Run a task of `tasks.py` in a separate process."""
     found = subprocess.run(
         [sys.executable, str(HERE / "tasks.py"), task, *map(str, arguments)],
         capture_output=True,
@@ -70,6 +70,6 @@ def taken(task: str, *arguments: object) -> Taken:
 
 
 def same(ours: Taken, peer: Taken) -> None:
-    """Nobody is fast by leaving something out."""
+    """Fail if the results differ: no side may be fast by leaving something out."""
     if ours.value != peer.value:
         raise SystemExit(f"we found {ours.value}, the peer {peer.value}")

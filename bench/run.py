@@ -1,6 +1,7 @@
-"""`make bench`: what we promise, measured against peers in one run. Writes results.json; a floor that breaks ends in 1.
+"""`make bench`: the documented performance, measured against peers in one run. Writes results.json; exits with 1 if a
+ratio is below its floor.
 
-`--ci` takes slow peers at a tenth of the size and extrapolates by a stated law; it writes only where `--results` says.
+`--ci` runs slow peers at a tenth of the size and extrapolates by a stated law; it writes only to `--results`.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ APART = {
     "trino_cold_90d",
     "dashboard",
 }
-"""Not part of `--ci`: their law shows only at full size, or only where nothing else has the machine."""
+"""Not part of `--ci`: their law shows only at full size, or only on an otherwise idle machine."""
 RESULTS = Path(__file__).parent / "results.json"
 
 
 def main() -> int:
-    """Exit code: 1 when a ratio is below its floor."""
+    """Exit code: 1 if a ratio is below its floor."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ci", action="store_true", help="slow peers at a tenth of the size")
     parser.add_argument("--only", action="append", choices=sorted(MEASURES), help="these measures alone")
@@ -75,7 +76,7 @@ def main() -> int:
 
 
 def _keep(rows: list[Row], target: Path, *, parts: bool) -> None:
-    """Write what was measured; `parts`: beside what the file has."""
+    """Write the measured rows; `parts`: in addition to the existing rows of the file."""
     held = json.loads(target.read_text()) if parts and target.exists() else {}
     results = {**held, **{row.name: _result(row) for row in rows}}
     target.write_text(json.dumps(results, indent=2) + "\n")

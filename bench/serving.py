@@ -10,7 +10,7 @@ from rows import Bench, Measure, Row, same, taken
 TABLES, DAYS, TENTH = 5_000, 7, 10
 SERIES_TABLES = 5_000
 QUESTION_MS = 5.0
-"""The two questions that the product began with are answered from memory in so long, for 5,000 tables."""
+"""Time limit for the two original queries of the product, from memory, for 5,000 tables."""
 MEMORY_MB, REBUILD_S, REBUILD_ROWS = 400, 5.0, 1_000_000
 PROBE_MS, MORE_MS, PUSH_MS = 1_000, 100, 300
 
@@ -55,7 +55,7 @@ def hot(bench: Bench) -> list[Row]:
 
 
 def exposition(bench: Bench) -> list[Row]:
-    """50,000 series, in CI too: all of them from nothing, and after one commit."""
+    """50,000 series, in CI too: all of them without a cache, and after one commit."""
     del bench
     ours, peer = taken("exposition_ours", SERIES_TABLES), taken("exposition_client", SERIES_TABLES)
     same(ours, peer)
@@ -70,7 +70,7 @@ def exposition(bench: Bench) -> list[Row]:
 
 
 def commit_to_visible(bench: Bench) -> list[Row]:
-    """20 commits on 20 tables, polled every second and pushed; p95 of the wall clock beside the promise."""
+    """20 commits on 20 tables, polled every second and pushed; p95 of wall time against the documented limit."""
     found = []
     for how, budget in (("poll", PROBE_MS + MORE_MS), ("push", PUSH_MS)):
         times = taken("commit_to_visible", Path(bench.scratch) / how, how).value

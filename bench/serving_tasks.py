@@ -1,4 +1,4 @@
-"""Tasks of `serving.py`: the hot index on made-up meta tables, and the peers on the same files."""
+"""Tasks of `serving.py`: the hot index on generated meta tables, and the peers on the same files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COMMITS = 40
 
 
 class _At:
-    """A clock that stands at the end of the made-up lake."""
+    """A clock fixed at the end of the generated lake."""
 
     def now(self) -> int:
         return meta_lake.END
@@ -55,13 +55,13 @@ def _resident_mb() -> float:
 
 
 def hot_rebuild(clock: Clock, folder: str, small: str) -> list[float]:
-    """Rows and megabytes of the window; a lake of one table is read before, so that libraries do not count."""
+    """Rows and megabytes of the window; a lake of one table is read first, so that libraries do not count."""
     _loaded(small)
     store = _store(folder)
     before = _resident_mb()
     with clock():
         store.refresh()
-    time.sleep(2)  # allocators give back what they used for reading
+    time.sleep(2)  # allocators release the memory used for reading
     return [store.rows, round(_resident_mb() - before, 1)]
 
 
@@ -110,7 +110,7 @@ def growth_ours(clock: Clock, folder: str) -> int:
 
 
 def growth_new_range(clock: Clock, folder: str) -> int:
-    """The page of 50 tables that grew in six hours that nobody asked for before: a minute earlier each time."""
+    """The page of 50 tables that grew in six hours, for new ranges: a minute earlier each time."""
     from limnograph.adapters.memory.inbox import MemoryInbox
     from limnograph.domain.queries import FleetQuery
     from limnograph.wiring.server import ServerOptions, build_services
@@ -120,7 +120,7 @@ def growth_new_range(clock: Clock, folder: str) -> int:
     parts.store.refresh()
 
     async def asked() -> int:
-        """In one loop, as a server does: to begin and end a loop costs a millisecond."""
+        """In one event loop, as in a server: starting and stopping a loop costs a millisecond."""
         totals = []
         for earlier in range(60):
             end = meta_lake.END // 1000 - earlier * 60_000
@@ -155,7 +155,7 @@ def bursts_ours(clock: Clock, folder: str) -> int:
 
 
 def growth_duckdb(clock: Clock, folder: str) -> int:
-    """The least state of the five minutes before each commit, the one that held when they began included."""
+    """The minimum state of the five minutes before each commit, including the state at their start."""
     import duckdb
 
     rows = meta_lake.catalog(Path(folder)).load_table(("limnograph", "snapshots"))
@@ -188,14 +188,14 @@ def exposition_ours(clock: Clock, tables: str) -> int:
     from limnograph.api.metrics.exposition import TableExposition
 
     numbers, found = _numbers(int(tables)), b""
-    for _ in range(40):  # for as long as the peer runs
+    for _ in range(40):  # as many as the peer's
         with clock():
             found = TableExposition().render(numbers)
     return found.count(b"\nlakehouse_table_") + found.startswith(b"lakehouse_table_")
 
 
 def exposition_changed(clock: Clock, tables: str) -> int:
-    """One table changed: what a commit costs the next scrape."""
+    """One table changed: the cost of one commit for the next scrape."""
     from limnograph.api.metrics.exposition import TableExposition
 
     numbers, page, found = _numbers(int(tables)), TableExposition(), b""
@@ -242,7 +242,7 @@ def exposition_client(clock: Clock, tables: str) -> int:
 
 
 def commit_to_visible(clock: Clock, folder: str, how: str) -> list[float]:
-    """Milliseconds from a commit's return until the hot index shows it, sorted; the watcher in its own process."""
+    """Milliseconds from a commit's return until the hot index shows it, sorted; the watcher is a separate process."""
     from lakes import Lake, placeholders
 
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -271,7 +271,7 @@ async def _visible(clock: Clock, lake: Any, config: str, *, pushed: bool) -> lis
             started = time.perf_counter()
             with clock():
                 if pushed:
-                    parts.watcher.wake()  # what an accepted notification does
+                    parts.watcher.wake()  # the effect of an accepted notification
                 while wanted not in parts.store.reading.lake.histories[uuid].snapshots:  # noqa: ASYNC110
                     await asyncio.sleep(0.005)
             found.append(round((time.perf_counter() - started) * 1_000, 1))
@@ -279,7 +279,7 @@ async def _visible(clock: Clock, lake: Any, config: str, *, pushed: bool) -> lis
 
 
 def _watching(config: str) -> Any:
-    """The server's parts with the real watcher, and no routes."""
+    """The server's services with the real watcher, without routes."""
     import sys
 
     from limnograph.adapters.inbox.store import SqlInbox

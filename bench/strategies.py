@@ -1,6 +1,6 @@
-"""Rows `strategies.*`: what it costs to keep an index beside the facts, in six ways, and what questions cost then.
+"""Rows `strategies.*`: the cost of maintaining an index next to the facts in six ways, and the resulting query cost.
 
-`python bench/strategies.py` prints the table of docs/rollup-strategies.md out of results.json.
+`python bench/strategies.py` prints the table of docs/rollup-strategies.md from results.json.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ QUARTER = 4
 ORIGIN_MEMORY_MB = 2_000
 ALONE = "none"
 GOAL = 0.75
-"""The strategy that we chose may take a quarter of the rate of ingest at the very most."""
+"""The chosen strategy may reduce the ingest rate by a quarter at most."""
 NAMES = {
     "none": ("facts alone", "no index: every question reads all facts"),
     "master": ("master each batch", "the hourly index is rewritten with every batch"),
@@ -47,7 +47,7 @@ strategy itself keeps in memory in the end; it grows with the batches.
 
 
 def strategies(bench: Bench) -> list[Row]:
-    """All strategies over the same batches."""
+    """All strategies on the same batches."""
     batches = BATCHES if bench.full else BATCHES // QUARTER
     found: dict[str, dict[str, Any]] = {
         name: taken("day_of_batches", bench.scratch / name, name, batches).value for name in NAMES

@@ -1,8 +1,8 @@
-"""Tasks of `strategies.py`: a day of batches, once for every way to keep an index beside them, and the same questions.
+"""Tasks of `strategies.py`: a day of batches, once for each way to maintain an index, and the same queries.
 
-The index is one row per table and hour: commits, sums of what they added, least, greatest and last number of files.
-Facts have all columns of `snapshots`. Commits are those of `aging.py`, the least that a commit to Iceberg can cost:
-an engine adds its own to each of them, so beside the seconds stands how many commits there were.
+The index has one row per table and hour: commits, sums of added numbers, minimum, maximum and last number of files.
+Facts have all columns of `snapshots`. Commits are those of `aging.py`, the minimum cost of an Iceberg commit: an engine
+adds its own cost to each of them, so the results include the number of commits.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ HOUR = 60 * MINUTE
 TIMER = 10
 """Minutes between two roll-ups of the strategy that is decoupled from commits (`ROLLUP_SECONDS`)."""
 MERGE_AT = 1_000
-"""Probability of a merge after a batch = files that wait / this."""
+"""Probability of a merge after a batch = pending files / this."""
 ASKED = 15
 FACT_COLUMNS = ("table_uuid", "committed_at", "added_data_files", "added_bytes", "total_data_files")
 
 
 class Store:
-    """Facts and index tables of one run in a lake of their own."""
+    """Facts and index tables of one run in a separate lake."""
 
     def __init__(self, folder: Path) -> None:
         import pyarrow as pa
@@ -80,12 +80,12 @@ class Store:
         self.commits += 1
 
     def put(self, name: str, rows: pl.DataFrame, *, whole: bool) -> None:
-        """One commit to an index table: rows more, or rows instead of all."""
+        """One commit to an index table: add rows, or replace all."""
         self.indexes[name].commit([rows.to_arrow().cast(self.index_schema)], whole=whole)
         self.commits += 1
 
     def read(self, name: str, since: int = 0) -> pl.DataFrame:
-        """Rows of an index table, or `facts`; of the files that came after a sequence number."""
+        """Rows of an index table, or `facts`, from files added after a sequence number."""
         import polars as pl
 
         table = self.facts if name == "facts" else self.indexes[name]
@@ -120,7 +120,7 @@ class Store:
 
 
 def fold_input(rows: pa.Table) -> pl.DataFrame:
-    """What the index needs of facts."""
+    """The columns of facts that the index needs."""
     import polars as pl
 
     return pl.DataFrame(rows.select(list(FACT_COLUMNS))).with_columns(pl.col("committed_at").dt.epoch("us"))
@@ -144,7 +144,7 @@ def index_of(facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def folded(*parts: pl.DataFrame) -> pl.DataFrame:
-    """Index rows of the same table and hour as one; later parts are newer."""
+    """Index rows merged by table and hour; later parts are newer."""
     import polars as pl
 
     grouped = pl.concat([part.select(parts[0].columns) for part in parts]).group_by(
@@ -157,7 +157,7 @@ def folded(*parts: pl.DataFrame) -> pl.DataFrame:
 
 
 class Strategy:
-    """Facts alone. `done`: a batch was appended; `index`: rows of all hours from one on."""
+    """Facts alone. `done`: a batch was appended; `index`: rows of all hours since one."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -166,18 +166,18 @@ class Strategy:
         """After the append of a batch."""
 
     def index(self, since: int) -> pl.DataFrame:
-        """Index rows of the hours from `since` on, as a question finds them."""
+        """Index rows of the hours since `since`, as a query reads them."""
         import polars as pl
 
         return index_of(self.store.read("facts")).filter(pl.col("hour") >= since)
 
     def held_bytes(self) -> int:
-        """What it keeps in memory."""
+        """Bytes held in memory."""
         return 0
 
 
 class Master(Strategy):
-    """The one index is rewritten with every batch."""
+    """The only index is rewritten with every batch."""
 
     def done(self, _number: int, rows: pa.Table) -> None:
         new = folded(self.store.read("hourly"), index_of(fold_input(rows)))
@@ -190,7 +190,7 @@ class Master(Strategy):
 
 
 class Hierarchical(Strategy):
-    """A micro index per batch; an hour's are folded into the hourly one when it ends."""
+    """A micro index per batch; those of an hour are merged into the hourly one when it ends."""
 
     def done(self, number: int, rows: pa.Table) -> None:
         ended = (START + (number + 1) * MINUTE) % HOUR == 0
@@ -207,7 +207,7 @@ class Hierarchical(Strategy):
 
 
 class Rolled(Strategy):
-    """Facts are rolled up from the store when `due` says so; what came since is read raw."""
+    """Facts are rolled up from the store when `due` is true; newer ones are read raw."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -232,7 +232,7 @@ class Rolled(Strategy):
 
 
 class Probabilistic(Rolled):
-    """Rolled up with a probability that grows with the files that wait, and when an hour ends."""
+    """Rolled up with a probability that increases with the number of pending files, and when an hour ends."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -244,7 +244,7 @@ class Probabilistic(Rolled):
 
 
 class Dual(Strategy):
-    """The day in memory answers for the last hours, the hourly index for the rest: an hour enters it when it ended."""
+    """The last hours are read from memory, the rest from the hourly index, to which an hour is added when it ends."""
 
     def __init__(self, store: Store) -> None:
         import polars as pl
@@ -280,7 +280,7 @@ class Dual(Strategy):
 
 
 def _named(index: pl.DataFrame) -> pl.DataFrame:
-    """Index rows with names in the place of numbers."""
+    """Index rows with names instead of numbers."""
     import polars as pl
 
     return index.with_columns(pl.col("table_uuid").cast(pl.String))
@@ -297,16 +297,14 @@ STRATEGIES: dict[str, type[Strategy]] = {
 
 
 class Asked(NamedTuple):
-    """Milliseconds of a question, and its answer."""
+    """Milliseconds of a query, and its result."""
 
     milliseconds: float
     answer: list[tuple[Any, ...]]
 
 
 def day_of_batches(clock: Clock, folder: str, name: str, batches: str) -> dict[str, Any]:
-    """A day of one strategy: seconds of appends and of the index (CPU; housekeeping of the facts left out), and two
-    questions.
-    """
+    """A day of one strategy: CPU seconds of appends and of the index (without housekeeping), and two queries."""
     store = Store(Path(folder))
     strategy, appends, index = STRATEGIES[name](store), 0.0, 0.0
     for number in range(int(batches)):
@@ -336,7 +334,7 @@ def day_of_batches(clock: Clock, folder: str, name: str, batches: str) -> dict[s
 
 
 def _asked(strategy: Strategy, start: int, end: int) -> Asked:
-    """What every table added, and its most files, in the hours between two instants."""
+    """The total added to every table, and its maximum number of files, in the hours between two instants."""
     import polars as pl
 
     times, found = [], pl.DataFrame()

@@ -1,6 +1,6 @@
-"""What is measured, each in a process of its own: `python bench/tasks.py NAME ARGUMENT…` prints one JSON object.
+"""The measured tasks, each run in a separate process: `python bench/tasks.py NAME ARGUMENT…` prints one JSON object.
 
-Imports stay inside the tasks, so that nobody pays for another's libraries. CPU seconds are those of all threads.
+Imports are inside the tasks, so that no task pays for another's libraries. CPU seconds are those of all threads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DECODES = 70
 
 
 class Clock:
-    """Seconds of what runs inside `with clock:`, several times if need be."""
+    """Measures the code inside `with clock:`, which may run several times."""
 
     def __init__(self) -> None:
         self.cpu: list[float] = []
@@ -44,7 +44,7 @@ def decode_ours(clock: Clock, path: str) -> int:
     from limnograph.domain.metadata.manifests import ManifestFile
 
     content, found = Path(path).read_bytes(), None
-    # For as long as the peer runs: a neighbour's burst of work shall not cover all of our runs and few of theirs.
+    # As long as the peer runs: a burst of other load must not cover all of our runs and few of the peer's.
     for _ in range(DECODES):
         with clock():
             found = decode_manifest(content, ManifestFile(path=path), bounds_of=None)
@@ -116,7 +116,7 @@ def full_pyiceberg(clock: Clock, location: str) -> int:
 
 
 def one_new_ours(clock: Clock, cache: str, before: str, *after: str) -> int:
-    """The state of all snapshots before is cached; then one commit after the other arrives."""
+    """The state of all earlier snapshots is cached; then commits arrive one after the other."""
     from limnograph.adapters.iceberg.reader import IcebergReader
     from limnograph.adapters.iceberg.sums.cache import shared_cache
     from limnograph.adapters.storage.files import FileStorage
@@ -143,7 +143,7 @@ def all_manifests_pyiceberg(clock: Clock, location: str) -> int:
 
 
 def idle_ours(clock: Clock, folder: str) -> int:
-    """A pass that finds every pointer where it was."""
+    """A pass in which no pointer has moved."""
     from limnograph.settings import parse
     from limnograph.wiring.observe import SettingsLake
 
@@ -185,13 +185,13 @@ TASKS: dict[str, Callable[..., Any]] = (
 
 
 def peak_mb() -> float:
-    """Most memory this process ever held. `ru_maxrss` would tell of the process that started it."""
+    """Peak memory of this process. `ru_maxrss` would include the process that started it."""
     found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     return int(found[1]) / 1024 if found else 0.0
 
 
 def main(name: str, *arguments: str) -> None:
-    """Run one task and print what it took: the best run's CPU, the median's wall clock, the peak of the process."""
+    """Run one task and print its cost: the best run's CPU time, the median wall time, the peak memory."""
     clock = Clock()
     value = TASKS[name](clock, *arguments)
     print(

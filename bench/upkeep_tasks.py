@@ -1,7 +1,7 @@
-"""Tasks of `housekeeping.py`: the meta tables of a pipeline that commits every minute, kept in order or left alone.
+"""Tasks of `housekeeping.py`: the meta tables of a pipeline that commits every minute, with or without housekeeping.
 
-What is measured (appends by Spark, scans by the server's engine, housekeeping itself) is the product's own code; the
-commits that make a table old are those of `aging.py`.
+Everything measured (appends by Spark, scans by the server's engine, housekeeping itself) is the product's own code; the
+commits that age a table are those of `aging.py`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 HOUR_COMMITS = 60
 KEPT_EVERY = 720
-"""Minutes between two looks of housekeeping while a table grows old: far fewer than the pipeline's, so that the table
-is older than it would be, if anything. The last hour before it is measured is kept as the pipeline keeps it.
-"""
+"""Minutes between two runs of housekeeping while a table ages: far less frequent than the pipeline's, so that the table
+is in worse condition than in production, if anything. The last hour before the measurement uses the pipeline's own."""
 PENDING = 40
 """Commits since the last housekeeping when an append is measured: the same at every age."""
 FACTS = 500
@@ -73,7 +72,7 @@ class Aging:
         return arrow_table(SNAPSHOTS, rows)
 
     def age(self, namespace: str, commits: int, every: int = 0) -> None:
-        """Commits more, one a minute, with housekeeping after so many and in the end; 0: never."""
+        """Add commits, one per minute, with housekeeping after every `every` of them and at the end; 0: never."""
         from limnograph.jobs.housekeeping import run_due_steps
 
         table, house = Aged(self.lake, f"{namespace}.snapshots"), self.house(namespace)
@@ -86,8 +85,8 @@ class Aging:
                     raise SystemExit(f"housekeeping failed: {failed}")
 
     def house(self, namespace: str) -> Any:
-        """Housekeeping as the pipeline has it, by the clock that runs ahead. Without roll-ups: they write other tables,
-        so no append to `snapshots` is dearer or cheaper for them.
+        """The pipeline's housekeeping, on the clock that runs ahead. Without roll-ups: they write other tables, so they
+        do not affect the cost of appends to `snapshots`.
         """
         from limnograph.domain.facts.meta_tables import HOURLY
         from limnograph.services.rollups.marks import ROLLED_CHANGES, ROLLED_SNAPSHOTS
@@ -98,7 +97,7 @@ class Aging:
         return housekeeping(self._settings(namespace), self.session, clock=self.warp, upkeep=upkeep)
 
     def append(self, namespace: str) -> float:
-        """Seconds of one append, as a pass does it."""
+        """Seconds of one append, the same as in a pass."""
         from limnograph.domain.facts.meta_tables import SNAPSHOTS
 
         store, rows = self.stores[namespace], self.facts(FACTS)
@@ -109,8 +108,8 @@ class Aging:
 
 
 def warped_upkeep(session: Any, lake: Any, namespace: str, warp: Warp) -> Any:
-    """SparkUpkeep that speaks the time of the clock that runs ahead: Iceberg's snapshots carry the real one. Orphans
-    are looked for as ever, and there are none: no file is that old.
+    """SparkUpkeep in the time of the clock that runs ahead: Iceberg's snapshots carry real time. The search for orphans
+    is unchanged and finds none: no file is that old.
     """
     import msgspec
 
@@ -130,8 +129,8 @@ def warped_upkeep(session: Any, lake: Any, namespace: str, warp: Warp) -> Any:
 
 
 def append_at_age(clock: Clock, folder: str, young: str, old: str) -> dict[str, Any]:
-    """Appends of 500 facts to a young table, an old one, and an old one that nobody kept; by turns in one session, so
-    that a busy machine slows all of them.
+    """Appends of 500 facts to a young table, an old one, and an old one without housekeeping; alternating in one
+    session, so that other load slows all of them.
     """
     aging = Aging(Path(folder), "young", "old", "left")
     try:
@@ -145,7 +144,7 @@ def append_at_age(clock: Clock, folder: str, young: str, old: str) -> dict[str, 
         Aged(aging.lake, "left.snapshots").commit([rows] * int(old), repeat=int(old))
         taken: dict[str, list[float]] = {name: [] for name in aging.stores}
         with clock():
-            for turn in range(APPENDS + 3):  # the first ones warm Spark up
+            for turn in range(APPENDS + 3):  # the first ones warm up Spark
                 for namespace, times in taken.items():
                     seconds = aging.append(namespace)
                     if turn > 2:
@@ -165,7 +164,7 @@ def _stands(aging: Aging, namespace: str) -> str:
 
 
 def make_day(clock: Clock, folder: str, commits: str, compacted: str) -> int:
-    """A day of the meta table, compacted or as it came."""
+    """A day of the meta table, compacted or uncompacted."""
     from limnograph.domain.facts.meta_tables import SNAPSHOTS
 
     aging = Aging(Path(folder), "meta")

@@ -1,1 +1,1 @@
-"""How well the bounds of effects cover: laws with a known truth, scores, report (`make bench-effects`)."""
+"""Benchmark of effect bounds: laws with a known truth, scores, report (`make bench-effects`)."""

@@ -1,7 +1,7 @@
-"""Histories of jobs around an operation whose effect is known: noise, cycles, what the cluster and the table do.
+"""Generates histories of jobs around an operation with a known effect: noise, cycles, cluster and table events.
 
-Each scene is one law, with the source that makes it plausible. `draw` makes one history of it. Durations are log-normal
-around a level; whatever is shared (cycle, cluster) moves the job and its controls.
+Each scene is one law, with the source that makes it plausible. `draw` generates one history of it. Durations are
+log-normal around a level; shared movements (cycle, cluster) affect the job and its controls.
 """
 
 from __future__ import annotations
@@ -32,15 +32,25 @@ EPOCH_MS = 1_795_000_000_000
 class Scene:
     """One law. Amounts are natural logs: 0.2 is about 20 %.
 
-    `noise`, `carry`, `tails`: deviation, correlation of neighbouring runs, and law of the noise; `louder`: factor on it
-    after the operation. `spikes`: share of runs that are slow by chance; `killed`: of those without a duration.
-    `rounded_s`: durations are whole multiples of this, reported as 1, 2, 3 s. `wave`: daily cycle of `shape`;
-    `weekend`: its step. `cluster`: step of job and controls, at the operation or in the history (`cluster_at`);
-    `pulses`: passing ones; `wander`: of the cluster from run to run. `follow`: range of the controls' response;
-    `deviant`: controls with a step of their own at the operation, `opposed`: half of them step up and half down,
-    `unrelated`: how many follow nothing. `growth`: of the load, which the job follows by `load_response`.
-    `bytes_response`: to `read_bytes`. `drift`, `steps`: the job's own. `fades`: the effect decays by a factor e in 12
-    runs.
+    noise, carry    deviation and correlation of neighbouring runs
+    tails           law of the noise
+    louder          factor on the noise after the operation
+    spikes          share of runs that are slow by chance
+    killed          share of runs without a duration
+    rounded_s       durations are whole multiples of this, reported as 1, 2, 3 s
+    wave            daily cycle of `shape`
+    weekend         step of the cycle at weekends
+    cluster         step of job and controls, at the operation or in the history (`cluster_at`)
+    pulses          temporary steps of the cluster
+    wander          of the cluster from run to run
+    follow          range of the controls' response
+    deviant         controls with an independent step at the operation
+    opposed         half of the deviant controls step up and half down
+    unrelated       number of controls that follow nothing
+    growth          of the load, which the job follows by `load_response`
+    bytes_response  response to `read_bytes`
+    drift, steps    of the job itself
+    fades           the effect decays by a factor e in 12 runs
     """
 
     source: str
@@ -77,7 +87,7 @@ class Scene:
 
 
 class History(NamedTuple):
-    """A case and its truth: the mean log effect over the runs after."""
+    """A case and its truth: the mean log effect over the later runs."""
 
     case: EffectCase
     truth: float
@@ -124,7 +134,7 @@ OWN = {
     "8 before, 5 after": Scene(source="the least that is judged", before=8, after=5),
     "500 before, 200 after": Scene(source="a job every ten minutes", before=500, after=200, per_day=144, wave=0.1),
 }
-"""Further scenes with controls."""
+"""Additional scenes with controls."""
 ABSTAIN = {
     "no controls, one shift of the cluster": Scene(
         source="the estimator's design", controls=0, cluster=-0.2, cluster_at="history"
@@ -133,15 +143,15 @@ ABSTAIN = {
     "no controls, cluster wanders": Scene(source="Uta et al. 2020", controls=0, wander=0.04),
     "controls disagree": Scene(source="two clusters, one with an incident", controls=4, opposed=True),
 }
-"""Scenes that allow no claim."""
+"""Scenes that do not support a claim."""
 ALONE = {
     "no controls, calm": Scene(source="a lake with one job", controls=0),
     "no controls, daily cycle": Scene(source="a lake with one job", controls=0, wave=0.2),
     "no controls, load known": Scene(source="a lake with one job", controls=0, growth=0.3),
 }
-"""Scenes without controls in which a claim is possible."""
+"""Scenes without controls that may support a claim."""
 POWER = replace(DESIGN["calm"], wave=0.1)
-"""Law of the table of power."""
+"""Law for the table of statistical power."""
 
 
 def draw(scene: Scene, effect: float, rng: np.random.Generator) -> History:
@@ -179,7 +189,7 @@ def draw(scene: Scene, effect: float, rng: np.random.Generator) -> History:
 
 
 class _Shared:
-    """What moves job and controls alike, at any instant."""
+    """Movements shared by job and controls, at any instant."""
 
     def __init__(self, scene: Scene, at: Floats, cut: float, rng: np.random.Generator) -> None:
         self._scene = scene
@@ -255,8 +265,8 @@ def _load(scene: Scene, at: Floats) -> EffectLoad:
 
 
 def _bytes(scene: Scene, count: int, rng: np.random.Generator) -> tuple[list[float] | None, Floats | float]:
-    """Bytes read per run, and what they add to the log duration. Bytes that the operation saves add
-    nothing of their own: they are a part of its effect.
+    """Bytes read per run, and their contribution to the log duration. Bytes that the operation saves contribute nothing
+    in addition: they are a part of its effect.
     """
     index = np.arange(count)
     laws: dict[str, Floats] = {

@@ -1,4 +1,4 @@
-"""`make bench-effects`: every scene scored, written to results.json, and the tables of docs/effects.md made of it."""
+"""`make bench-effects`: scores every scene, writes results.json, and updates the tables of docs/effects.md."""
 
 from __future__ import annotations
 

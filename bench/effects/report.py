@@ -1,6 +1,6 @@
-"""Tables of docs/effects.md, made of results.json: `python -m effects.report` prints the page with today's tables.
+"""Tables of docs/effects.md from results.json: `python -m effects.report` prints the page with current tables.
 
-`python -m effects.report | diff - docs/effects.md` is cheap and checks that the page shows what was measured.
+`python -m effects.report | diff - docs/effects.md` is a cheap check that the page matches the results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def page() -> str:
 
 
 def write_page() -> None:
-    """Replaces the tables of the page."""
+    """Replace the tables of the page."""
     PAGE.write_text(page())
 
 

@@ -1,4 +1,4 @@
-"""How often bounds cover the truth, how often an effect is claimed where nothing was done, how often one is found."""
+"""Scores of effect bounds: how often they cover the truth, how often an effect is claimed wrongly, or found."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from effects.laws import Scene, draw
 from limnograph.analysis.effect import measure_effect
 
 EFFECT = 0.8
-"""Ratio of the histories in which something was done."""
+"""Ratio of the effect in the histories that have one."""
 CLAIMS = ("helped", "worse")
 
 
 def score(scene: Scene, histories: int, seed: int, ratio: float = EFFECT) -> dict[str, Any]:
-    """Half of the histories have no effect. Shares; `covers` is over the answers that have bounds."""
+    """Half of the histories have no effect. Values are shares; `covers` is over the results that have bounds."""
     rng = np.random.default_rng(seed)
     bounded = covered = 0
     widths: list[float] = []
@@ -49,5 +49,5 @@ def score(scene: Scene, histories: int, seed: int, ratio: float = EFFECT) -> dic
 
 
 def pooled(rows: list[dict[str, Any]]) -> float:
-    """Coverage over all scenes together."""
+    """Coverage over all scenes combined."""
     return float(sum(row["covered"] for row in rows) / max(1, sum(row["bounded"] for row in rows)))

@@ -1,4 +1,4 @@
-"""Four plain methods that any explanation must beat: nearest earlier commit, biggest commit, KS2 with
+"""Four simple methods that any explanation must beat: nearest earlier commit, biggest commit, KS2 with
 Benjamini-Hochberg, and the lagged Pearson correlation. numpy only; no control job, no prior, no abstention.
 """
 
@@ -21,7 +21,7 @@ FALSE_DISCOVERIES = 0.05
 
 
 def _job(case: Case) -> tuple[np.ndarray, np.ndarray]:
-    """Times (ms) and log durations of the runs that are known, in order."""
+    """Times (ms) and log durations of the runs with known durations, in order."""
     times = np.array(case["job"]["times"], float)
     seconds = np.array([np.nan if each is None else each for each in case["job"]["duration_seconds"]], float)
     known = np.isfinite(times) & (seconds > 0)
@@ -34,19 +34,19 @@ def _commit_times(case: Case) -> np.ndarray:
 
 
 def _features(case: Case) -> np.ndarray:
-    """Log features, one row a commit; unknown counts as none, as a plain method would have it."""
+    """Log features, one row per commit; unknown values count as zero, as in a simple method."""
     return np.log1p(np.array([[each[name] or 0 for name in FEATURES] for each in case["commits"]], float))
 
 
 def _without_day(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Less the median of each two hours of the day."""
+    """Values minus the median of each two-hour window of the day."""
     slot = ((times % DAY) // (DAY / 12)).astype(int)
     profile = np.array([np.median(values[slot == each]) if (slot == each).any() else 0.0 for each in range(12)])
     return values - profile[slot]
 
 
 def _change(times: np.ndarray, values: np.ndarray) -> tuple[float, float]:
-    """Time and size of the clearest rise: mean of 36 runs after less mean of 36 before, in units of its spread."""
+    """Time and size of the clearest rise: mean of 36 runs after minus mean of 36 before, in units of its spread."""
     width = min(WINDOW, len(values) // 4)
     if width < 2:
         return float(times[-1]) if len(times) else 0.0, 0.0
@@ -59,7 +59,7 @@ def _change(times: np.ndarray, values: np.ndarray) -> tuple[float, float]:
 
 
 def nearest_earlier(case: Case) -> Ranking:
-    """Commits before the clearest rise (or the selection), the latest first."""
+    """Commits before the clearest rise (or the selection), latest first."""
     times, values = _job(case)
     onset, size = _change(times, _without_day(times, values))
     if case["selection"]:
@@ -73,7 +73,7 @@ def _newest_first(commit: dict[str, Any]) -> int:
 
 
 def biggest(case: Case) -> Ranking:
-    """Commits by files touched, whenever they came."""
+    """Commits by files touched, regardless of their time."""
     files = [
         sum(each[name] or 0 for name in ("added_data_files", "removed_data_files", "added_delete_files"))
         for each in case["commits"]
@@ -84,7 +84,7 @@ def biggest(case: Case) -> Ranking:
 
 
 def _kolmogorov(case: Case) -> tuple[list[str], np.ndarray]:
-    """Ids of the commits that have runs on both sides, and p of KS2: 12 runs after against 48 before."""
+    """Ids of the commits that have runs on both sides, and the p-value of KS2: 12 runs after against 48 before."""
     times, values = _job(case)
     values = _without_day(times, values)
     at = np.searchsorted(times, _commit_times(case))
@@ -102,7 +102,7 @@ def _kolmogorov(case: Case) -> tuple[list[str], np.ndarray]:
 
 
 def kolmogorov_blames(case: Case) -> Answer:
-    """Commits by p of KS2; blamed are those that Benjamini-Hochberg rejects at 5 %."""
+    """Commits by p-value of KS2; those that Benjamini-Hochberg rejects at 5 % are blamed."""
     ids, p = _kolmogorov(case)
     order = np.argsort(p, kind="stable")
     limits = FALSE_DISCOVERIES * np.arange(1, len(p) + 1) / max(len(p), 1)
@@ -113,7 +113,7 @@ def kolmogorov_blames(case: Case) -> Answer:
 
 def lagged_pearson(case: Case) -> Ranking:
     """Commits by correlation of the job with their table's cumulated feature, at the best of 60 lags (by FFT),
-    times how large the commit is in its table."""
+    times the commit's relative size in its table."""
     times, values = _job(case)
     if len(times) < 2 * LAGS or not case["commits"]:
         return []
@@ -139,14 +139,14 @@ def lagged_pearson(case: Case) -> Ranking:
 
 
 def _standard(values: np.ndarray) -> np.ndarray:
-    """Without a straight line, at unit spread."""
+    """Values without a linear trend, scaled to unit spread."""
     x = np.linspace(-1, 1, len(values))
     flat = values - values.mean() - x * (values @ x) / (x @ x)
     return flat / (flat.std() or 1.0)
 
 
 def _answer(ranking: Ranking, blamed: set[str]) -> Answer:
-    """An answer in the product's form; plain methods know no posterior and no onset."""
+    """An answer in the product's format; simple methods have no posterior and no onset."""
     hypotheses = [{"kind": "commit", "commit_id": name, "posterior": None} for name, _ in ranking]
     return {"changes": [], "hypotheses": hypotheses, "blamed": sorted(blamed)}
 
@@ -159,7 +159,7 @@ RANKINGS: dict[str, Rank] = {
 
 
 def calibrated(rank: Rank, labelled: list[Labelled]) -> Callable[[Case], Answer]:
-    """The ranking with the one threshold of blame that has the best F1 over commits on these cases."""
+    """The ranking with the blame threshold that has the best F1 over commits on these cases."""
     scored = [(score, name in each.truth.guilty) for each in labelled for name, score in rank(each.case)]
     scored.sort(reverse=True)
     true = sum(len(each.truth.guilty) for each in labelled)
@@ -174,6 +174,6 @@ def _threshold(ranking: Ranking, threshold: float) -> Answer:
 
 
 def baselines(calibration: list[Labelled]) -> dict[str, Callable[[Case], Answer]]:
-    """All four by name, thresholds frozen on the calibration split."""
+    """All four by name, with thresholds fixed on the calibration split."""
     ranked = {name: calibrated(rank, calibration) for name, rank in RANKINGS.items()}
     return {**ranked, "KS2 + BH 5 %": kolmogorov_blames}

@@ -1,4 +1,4 @@
-"""A case as `limnograph explain --cases` reads it, what is true about it, and both as JSON lines."""
+"""A case in the format of `limnograph explain --cases`, its truth, and both as JSON lines."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MINUTE = 60_000
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 EPOCH = 1_790_553_600_000
-"""Where all made series begin (a Monday, UTC midnight), epoch milliseconds."""
+"""Start of all generated series (a Monday, UTC midnight), epoch milliseconds."""
 
 
 class Effect(msgspec.Struct):
-    """One true change of the job: the commits that cause it, its first run, and level after over level before.
+    """One true change of the job: the commits that cause it, its first run, and the level after over the level before.
 
-    `kind`: step, ramp, pulse, decay; or drop, when the job got faster.
+    `kind`: step, ramp, pulse, decay; or drop, if the job became faster.
     """
 
     commit_ids: list[str]
@@ -32,7 +32,7 @@ class Effect(msgspec.Struct):
 
 
 class Truth(msgspec.Struct):
-    """What is true about a case. `cause` of an innocent case: none, infrastructure or load; of a guilty one: commit."""
+    """The truth of a case. `cause` of an innocent case: none, infrastructure or load; of a guilty one: commit."""
 
     id: str
     scenario: str
@@ -41,7 +41,7 @@ class Truth(msgspec.Struct):
 
     @property
     def guilty(self) -> set[str]:
-        """Ids of the commits that slowed the job; empty for an innocent case, also one that maintenance made faster."""
+        """Ids of the commits that slowed the job; empty for an innocent case, even if the job became faster."""
         return {commit for effect in self.effects if effect.kind != "drop" for commit in effect.commit_ids}
 
     @property
@@ -51,20 +51,20 @@ class Truth(msgspec.Struct):
 
 
 class Labelled(msgspec.Struct):
-    """A case beside its truth. No method under test sees the second."""
+    """A case and its truth. A tested method never sees the truth."""
 
     case: Case
     truth: Truth
 
 
 def series(times: np.ndarray, values: np.ndarray, name: str) -> dict[str, Any]:
-    """A series of the case format; values that are not finite are null."""
+    """A series in the case format; values that are not finite are null."""
     rounded = [round(value, 4) if value == value else None for value in values.tolist()]  # noqa: PLR0124 - NaN only
     return {"times": times.astype(np.int64).tolist(), name: rounded}
 
 
 def write(labelled: Iterable[Labelled], folder: Path) -> tuple[Path, Path]:
-    """Paths of `cases.jsonl` and `truth.jsonl`, one line a case, in the same order."""
+    """Paths of `cases.jsonl` and `truth.jsonl`, one line per case, in the same order."""
     folder.mkdir(parents=True, exist_ok=True)
     cases, truth = folder / "cases.jsonl", folder / "truth.jsonl"
     with cases.open("wb") as case_lines, truth.open("wb") as truth_lines:
@@ -75,7 +75,7 @@ def write(labelled: Iterable[Labelled], folder: Path) -> tuple[Path, Path]:
 
 
 def read(folder: Path) -> list[Labelled]:
-    """What `write` wrote."""
+    """The cases that `write` stored."""
     cases = (folder / "cases.jsonl").read_bytes().splitlines()
     truth = (folder / "truth.jsonl").read_bytes().splitlines()
     return [
@@ -92,7 +92,7 @@ def command(
     seed: int,
     each: int,
 ) -> None:
-    """A generator as a program: write the cases of a seed, `each` of a scenario, and print where they are."""
+    """A generator as a program: write the cases of a seed, `each` per scenario, and print their location."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--seed", type=int, default=seed)
     parser.add_argument("--cases", type=int, default=each, help="cases a scenario")

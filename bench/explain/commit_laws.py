@@ -37,7 +37,7 @@ class Commits:
     writer: list[str]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The case format's commits."""
+        """Commits in the case format."""
         counts = np.round(self.features).astype(np.int64)
         partitions = np.maximum(1, np.round(np.sqrt(self.features[:, 0]))).astype(np.int64)
         return [
@@ -57,11 +57,11 @@ class Commits:
 
     @staticmethod
     def name(index: int) -> str:
-        """Id of the commit at `index`, text as snapshot ids are."""
+        """Id of the commit at `index`, as text like snapshot ids."""
         return str(5_184_430_069_000_000_000 + index * 7_919)
 
     def between(self, low: float, high: float) -> np.ndarray:
-        """Indices of the commits of a span, in minutes."""
+        """Indices of the commits in a span, in minutes."""
         return np.flatnonzero((self.minute >= low) & (self.minute <= high))
 
 
@@ -87,7 +87,7 @@ def draw(rng: np.random.Generator, density: int = 1) -> Commits:
 
 
 def make_atypical(rng: np.random.Generator, commits: Commits, index: int) -> None:
-    """Give a commit a structural fault: many files, many delete files, much of all, or a schema or spec change."""
+    """Give a commit a structural fault: many files, many delete files, much of everything, a schema or spec change."""
     fault = rng.integers(4)
     if fault == 0:
         commits.features[index, 0] *= rng.uniform(15, 100)

@@ -1,6 +1,6 @@
-"""The development generator: what explain is tuned on beside the public one, so that the second stays out of tuning.
+"""The development generator: explain is tuned on it in addition to the public one, so that the second remains held out.
 
-`python -m explain.develop --seed 1 --cases 4` prints ours and the oracle's scores per scenario.
+`python -m explain.develop --seed 1 --cases 4` prints explain's and the oracle's scores per scenario.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from explain.develop_commits import Lake, draw_lake
 from explain.develop_series import Noise, draw_noise, schedule, season
 
 GUILTY_FROM, GUILTY_TO = 0.2, 0.85
-"""Share of the span in which causes lie."""
+"""Share of the span that contains causes."""
 
 
 @dataclass
 class World:
-    """A case in the making; `job` and `shared` are log factors at the job's runs."""
+    """A case under construction; `job` and `shared` are log factors at the job's runs."""
 
     rng: np.random.Generator
     at: np.ndarray
@@ -39,16 +39,16 @@ class World:
         return 1 + float(np.exp(self.rng.uniform(np.log(0.12), 0)))
 
     def instant(self, low: float = GUILTY_FROM, high: float = GUILTY_TO) -> float:
-        """An instant of the middle of the span."""
+        """An instant in the middle of the span."""
         return float(self.at[0] + self.rng.uniform(low, high) * (self.at[-1] - self.at[0]))
 
     def delay(self) -> float:
-        """From commit to effect: nothing but the next run, minutes, or hours."""
+        """Delay from commit to effect: until the next run, minutes, or hours."""
         kind = self.rng.random()
         return 0.0 if kind < 0.5 else float(self.rng.exponential(15 * MINUTE if kind < 0.8 else 90 * MINUTE))
 
     def cause(self, commit: int, kind: str = "step", ratio: float | None = None, hours: float = 0.0) -> int:
-        """Let a commit slow the job from the first run after it and a delay on; the index of that run."""
+        """Make a commit slow the job from the first run after it and a delay; returns the index of that run."""
         place = int(np.searchsorted(self.at, self.lake.at[commit] + self.delay()))
         size = np.log(ratio or self.ratio())
         since = (self.at[place:] - self.at[place]) / HOUR
@@ -124,7 +124,7 @@ def _load(world: World) -> None:
 
 
 def _own(world: World) -> None:
-    """The job itself changes, at no commit's doing."""
+    """The job itself changes, independent of any commit."""
     for _ in range(int(world.rng.integers(1, 3))):
         world.job[world.at >= world.instant()] += world.rng.choice([-1, 1], p=[0.3, 0.7]) * np.log(world.ratio())
 
@@ -135,7 +135,7 @@ def _growth(world: World) -> None:
 
 
 def _walk(world: World) -> None:
-    """A level that wanders: small lasting steps of its own at random times."""
+    """A wandering level: small lasting steps at random times."""
     world.noise.wander = float(world.rng.uniform(0.04, 0.15))
 
 
@@ -153,7 +153,7 @@ def _improved(world: World) -> None:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What happens. `steps`: minutes between runs to choose from (0: irregular); None: any."""
+    """What happens. `steps`: possible minutes between runs (0: irregular); None: any."""
 
     happens: Callable[[World], None]
     cause: str = "commit"
@@ -187,7 +187,7 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 def case(scenario: str, seed: int, index: int) -> Labelled:
-    """One case; the same arguments give the same case."""
+    """One case; deterministic in its arguments."""
     law = SCENARIOS[scenario]
     rng = np.random.default_rng((seed, list(SCENARIOS).index(scenario), index, 9))
     at = schedule(rng, int(rng.choice(law.steps)), weekly=law.weekly)
@@ -236,7 +236,7 @@ def cases(seed: int, each: int, scenarios: tuple[str, ...] = tuple(SCENARIOS)) -
 
 
 def main() -> None:
-    """Print ours and the oracle's scores, per scenario and pooled."""
+    """Print explain's and the oracle's scores, per scenario and pooled."""
     from explain import wide
     from explain.methods import oracle, ours, run
     from explain.score import per_scenario

@@ -1,4 +1,4 @@
-"""Tables and writers of the development generator: streams, batches, merges, maintenance, engines that tell little."""
+"""Tables and writers of the development generator: streams, batches, merges, maintenance, terse engines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEATURES = (
 
 @dataclass(frozen=True)
 class Writer:
-    """One way of writing: operation, hours between commits, medians of FEATURES, spread, and what it leaves unknown."""
+    """One way of writing: operation, hours between commits, medians of FEATURES, spread, and unknown features."""
 
     operation: str | None
     hours: tuple[float, float]
@@ -43,7 +43,7 @@ SHARES = (0.25, 0.3, 0.2, 0.1, 0.0, 0.15)
 
 @dataclass
 class Lake:
-    """Columns of all commits of the case, in any order."""
+    """Columns of all commits of the case, unordered."""
 
     at: np.ndarray
     table: np.ndarray
@@ -58,7 +58,7 @@ class Lake:
         return str(7_000_000_000_000 + 104_729 * commit)
 
     def near(self, rng: np.random.Generator, instant: float) -> int:
-        """A commit near an instant that is no maintenance; rare writers are as likely as frequent ones."""
+        """A commit near an instant, except maintenance; rare writers are as likely as frequent ones."""
         close = np.flatnonzero((np.abs(self.at - instant) < 8 * HOUR) & (WRITERS.index(MAINTENANCE) != self.writer))
         if not close.size:
             return int(np.abs(self.at - instant).argmin())
@@ -84,12 +84,12 @@ class Lake:
             self.spec[commit] = True
 
     def crowd(self, rng: np.random.Generator, commit: int, count: int) -> None:
-        """`count` other commits move into the minute around this one."""
+        """Move `count` other commits into the minute around this one."""
         others = rng.permutation(np.flatnonzero(np.arange(self.at.size) != commit))[:count]
         self.at[others] = self.at[commit] + rng.uniform(-30_000, 30_000, others.size)
 
     def maintain(self, rng: np.random.Generator, instant: float) -> int:
-        """One more commit: a compaction at an instant."""
+        """Add a compaction at an instant."""
         table = int(rng.choice(self.table))
         made = _drawn(rng, table, MAINTENANCE, np.array([instant]))
         for name in ("at", "table", "writer", "features", "schema", "spec"):
@@ -97,7 +97,7 @@ class Lake:
         return self.at.size - 1
 
     def rows(self) -> list[dict[str, Any]]:
-        """The case format's commits; what a writer does not tell is null."""
+        """Commits in the case format; values that a writer does not report are null."""
         found = []
         for k in range(self.at.size):
             writer = WRITERS[self.writer[k]]
@@ -129,7 +129,7 @@ def _drawn(rng: np.random.Generator, table: int, writer: Writer, at: np.ndarray)
 
 
 def draw_lake(rng: np.random.Generator, runs: np.ndarray) -> Lake:
-    """One to nine tables with one to three writers each, from a day before the runs on."""
+    """One to nine tables with one to three writers each, starting a day before the runs."""
     start, end = float(runs[0]) - 24 * HOUR, float(runs[-1])
     parts = []
     for table in range(int(rng.integers(1, 10))):

@@ -11,7 +11,7 @@ from explain.cases import DAY, EPOCH, HOUR, MINUTE
 
 
 def schedule(rng: np.random.Generator, minutes: int, *, weekly: bool, span: float | None = None) -> np.ndarray:
-    """Starts of runs, epoch milliseconds: each `minutes` with jitter (0: irregular), some missing, some in holes."""
+    """Starts of runs, epoch milliseconds: every `minutes` with jitter (0: irregular), with gaps."""
     mean = minutes or float(np.exp(rng.uniform(np.log(4), np.log(45))))
     days = rng.uniform(15, 28) if weekly or mean >= 30 else rng.uniform(5, 9)
     length = span or days * DAY
@@ -29,7 +29,7 @@ def schedule(rng: np.random.Generator, minutes: int, *, weekly: bool, span: floa
 
 
 def season(rng: np.random.Generator, *, weekly: bool) -> Callable[[np.ndarray], np.ndarray]:
-    """A rhythm of the day (smooth, or of office hours), of other height at weekends if `weekly`; log factors."""
+    """A daily rhythm (smooth, or of office hours), with another height at weekends if `weekly`; log factors."""
     height, phase, second = rng.uniform(0.05, 0.35), rng.uniform(0, 24), rng.uniform(0, 0.4)
     office, weekend, level = rng.random() < 0.4, rng.uniform(0, 0.8), rng.uniform(-0.2, 0.1)
 
@@ -47,7 +47,7 @@ def season(rng: np.random.Generator, *, weekly: bool) -> Callable[[np.ndarray], 
 
 @dataclass
 class Noise:
-    """AR(1) `phi` by hours, so that it does not depend on the schedule; `tail` degrees of freedom (0: normal)."""
+    """AR(1) `phi` by hours, independent of the schedule; `tail` degrees of freedom (0: normal)."""
 
     sigma: float
     hours: float
@@ -59,7 +59,7 @@ class Noise:
     wander: float = 0.0
 
     def applied(self, rng: np.random.Generator, at: np.ndarray, log: np.ndarray) -> np.ndarray:
-        """The log durations with noise: a correlated part, a white one, spikes, a spread that breathes, a wandering."""
+        """The log durations with noise: a correlated part, a white one, spikes, varying spread, a wandering level."""
         size = at.size
         step = np.diff(at, prepend=at[0]) / HOUR
         phi = np.exp(-step / self.hours)
@@ -83,7 +83,7 @@ class Noise:
 
 
 def draw_noise(rng: np.random.Generator) -> Noise:
-    """One job's noise."""
+    """The noise of one job."""
     return Noise(
         sigma=float(rng.uniform(0.03, 0.1)),
         hours=float(np.exp(rng.uniform(np.log(0.1), np.log(2.5)))),

@@ -1,4 +1,4 @@
-"""What explain has to reach, beside what was measured: a goal that is not met says by how much."""
+"""Goals of explain and the measured values; a goal that is not met shows the difference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Goal:
-    """A limit and what was found; `most`: it must not be above. A value that is text is infinite."""
+    """A limit and the measured value; `most`: the limit is a maximum. A value that is text is infinite."""
 
     where: str
     what: str
@@ -22,19 +22,19 @@ class Goal:
 
     @property
     def digits(self) -> int:
-        """Of both numbers."""
+        """Digits of both numbers."""
         return 3 if self.target < 0.1 else 2 if self.target <= 1 else 0
 
     @property
     def shown(self) -> str:
-        """What was found."""
+        """The measured value as text."""
         if self.found is None:
             return "-"
         return "none" if isinstance(self.found, str) else f"{self.found:.{self.digits}f}"
 
     @property
     def verdict(self) -> str:
-        """Met, or by how much not."""
+        """Met, or the difference."""
         if self.found is None:
             return "not measured"
         if isinstance(self.found, str):
@@ -43,12 +43,12 @@ class Goal:
         return "met" if gap <= 1e-9 else f"missed by {gap:.{self.digits}f}"
 
     def row(self) -> list[str]:
-        """Of the table of goals."""
+        """A row of the table of goals."""
         return [self.where, self.what, f"{'<=' if self.most else '>='} {self.target}", self.shown, self.verdict]
 
 
 def goals(results: Row) -> list[Goal]:
-    """All goals of the parts that were measured."""
+    """Goals of all measured parts."""
     return [
         *(_public(results["public"]) if "public" in results else ()),
         *(_held_out(results.get("third")) if "third" in results or "heldout" in results else ()),
@@ -71,7 +71,7 @@ def _public(part: Row) -> Iterator[Goal]:
 
 
 def _held_out(part: Row | None) -> Iterator[Goal]:
-    """Judged on the third generator, whose cases nobody who works on explain has looked at."""
+    """Goals on the third generator, whose cases no developer of explain has seen."""
     ours, told = (part["methods"][name]["pooled"] if part else {} for name in (OURS, ORACLE))
     ratio = ours["top1"] / told["top1"] if part and told["top1"] else None
     name, blame = worst_blame(part) if part else (None, None)

@@ -1,6 +1,6 @@
-"""The second generator: other laws than the public one, kept out of tuning, to measure how far results carry.
+"""The second generator: other laws than the public one, kept out of tuning, to measure how well results generalise.
 
-`python -m explain.heldout --seed 101 --cases 20 --out DIR`. An improvement (a drop credited to maintenance) is no
+`python -m explain.heldout --seed 101 --cases 20 --out DIR`. An improvement (a drop credited to maintenance) is not
 blame: such commits are in the truth's effects, with a ratio below one, and are not guilty.
 """
 
@@ -17,12 +17,12 @@ from explain.cases import EPOCH, MINUTE, Effect, Labelled, Truth, command, serie
 from explain.heldout_series import DAY_MINUTES, HOURLY, IRREGULAR, QUARTER_HOURLY, TEN_MINUTES, Schedule
 
 SEED, EACH = 101, 20
-"""Of the report."""
+"""Seed and cases per scenario of the report."""
 
 
 @dataclass
 class World:
-    """A case in the making; logs of level at the job's runs, and as functions of time for what others feel too."""
+    """A case under construction: log levels at the job's runs, and functions of time for effects shared with others."""
 
     rng: np.random.Generator
     days: float
@@ -47,7 +47,7 @@ class World:
         return float(self.rng.uniform(low, high) * self.days * DAY_MINUTES)
 
     def pick(self, low: float = 0.2, high: float = 0.85, *, typical: float = 0.2) -> int:
-        """A writer's commit that becomes a cause; `typical` is the share that looks like any other."""
+        """A writer's commit that becomes a cause; `typical`: share of those that look like any other."""
         span = self.days * DAY_MINUTES
         near = (self.log.minute >= low * span) & (self.log.minute <= high * span) & (self.log.operation != "replace")
         index = int(self.rng.choice(np.flatnonzero(near) if near.any() else np.arange(len(near))))
@@ -56,7 +56,7 @@ class World:
         return index
 
     def cause(self, index: int, ratio: float, shape: str = "step", length: float = 1.0, delay: float = -1.0) -> float:
-        """Let a commit change the job from the next run that starts after it and a delay; that run's instant."""
+        """Make a commit change the job from the next run after it and a delay; returns that run's instant."""
         seen = float(self.log.minute[index]) + (self.rng.exponential(4.0) if delay < 0 else delay)
         first = min(int(np.searchsorted(self.times, seen)), len(self.times) - 1)
         onset = float(self.times[first])
@@ -65,7 +65,7 @@ class World:
         return onset
 
     def mend(self, index: int, ratio: float) -> None:
-        """A compaction of the same table, hours later, takes the slowdown away again."""
+        """A compaction of the same table, hours later, ends the slowdown."""
         later = self.log.minute[index] + self.rng.uniform(6, 30) * 60
         if later > 0.93 * self.days * DAY_MINUTES:
             return
@@ -79,7 +79,7 @@ def _step(world: World) -> None:
 
 
 def _burst(world: World) -> None:
-    """Four to seven commits within a minute, of the same table or of several; one is the cause."""
+    """Four to seven commits within a minute, of one table or several; one is the cause."""
     index = world.pick(typical=0.0)
     others = world.rng.choice(np.flatnonzero(world.log.operation != "replace"), int(world.rng.integers(3, 7)))
     world.log.add(
@@ -97,7 +97,7 @@ def _burst(world: World) -> None:
 
 
 def _delayed(world: World) -> None:
-    """The reader keeps the table's metadata for hours: the lag goes to its next refresh."""
+    """The reader caches the table's metadata for hours: the delay lasts until its next refresh."""
     index, keep = world.pick(), float(world.rng.choice([60, 120, 240]))
     world.cause(index, world.ratio(), delay=float(keep - world.log.minute[index] % keep))
 
@@ -126,7 +126,7 @@ def _two(world: World) -> None:
 
 
 def _nightly(world: World) -> None:
-    """A repair job of another application comes back three to seven times, each time for an hour or three."""
+    """A repair job of another application runs three to seven times, for an hour or three each time."""
     table, ratio = int(world.rng.integers(world.log.table.max() + 1)), 1.1 * world.ratio()
     nights = world.rng.choice(
         np.arange(1, int(world.days)), min(int(world.rng.integers(3, 8)), int(world.days) - 1), replace=False
@@ -157,12 +157,12 @@ def _confounded(world: World) -> None:
 
 
 def _drift(world: World) -> None:
-    """The data grows: the job climbs through the whole span, no commit more guilty than the next."""
+    """The data grows: the job slows down over the whole span, no commit more guilty than the next."""
     world.job += np.log1p(world.rng.uniform(0.2, 0.7) * world.times / world.times[-1])
 
 
 def _own_change(world: World) -> None:
-    """A new version of the job itself: slower from an instant on, whatever the tables did."""
+    """A new version of the job itself: slower from an instant onward, independent of the tables."""
     world.job += laws.arrive(world.times, world.moment(), float(np.log(world.ratio())), "step", 1.0)
 
 
@@ -179,7 +179,7 @@ def _nothing(world: World) -> None:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What happens, when the job runs, and how large and rhythmic its world is."""
+    """What happens, when the job runs, and the size and rhythm of its world."""
 
     happens: Callable[[World], None]
     schedule: Schedule | None = None
@@ -215,7 +215,7 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 def case(scenario: str, seed: int, index: int) -> Labelled:
-    """One case; the same arguments give the same case."""
+    """One case; deterministic in its arguments."""
     law = SCENARIOS[scenario]
     rng = np.random.default_rng((977, seed, list(SCENARIOS).index(scenario), index))
     schedule = law.schedule or (HOURLY, TEN_MINUTES, IRREGULAR, QUARTER_HOURLY)[int(rng.integers(4))]
@@ -265,7 +265,7 @@ def _series(times: np.ndarray, values: np.ndarray, name: str) -> dict[str, objec
 
 
 def _controls(world: World, common: laws.Week) -> list[dict[str, object]]:
-    """None to five jobs on schedules of their own, each feeling the infrastructure a little more or less."""
+    """None to five jobs on independent schedules, each affected by the infrastructure to a different degree."""
     rng, controls = world.rng, []
     for number in range(int(rng.integers(3, 6) if world.with_controls else rng.integers(0, 5))):
         schedule = (HOURLY, TEN_MINUTES, IRREGULAR, QUARTER_HOURLY)[int(rng.integers(4))]
@@ -277,7 +277,7 @@ def _controls(world: World, common: laws.Week) -> list[dict[str, object]]:
 
 
 def _selection(world: World) -> dict[str, int]:
-    """What a person marked: from some runs before the first change (or any instant) to some runs after it."""
+    """A user's selection: from some runs before the first change (or any instant) to some runs after it."""
     rising = [onset for _, onset, _, ratio in world.effects if ratio > 1]
     at = int(np.searchsorted(world.times, min(rising) if rising else world.moment()))
     first = world.times[max(0, at - int(world.rng.integers(2, 30)))]

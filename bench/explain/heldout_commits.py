@@ -1,5 +1,5 @@
-"""Laws of the commits of the second generator: writers of seven engines, each with its own operations, cadence,
-sizes and things it does not report; bursts of several commits within a minute; nightly maintenance.
+"""Laws of the commits of the second generator: writers of seven engines, each with its own operations, cadence, sizes
+and unreported values; bursts of several commits within a minute; nightly maintenance.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ COLUMNS = (*FEATURES, "changed_partitions")
 
 @dataclass(frozen=True)
 class Writer:
-    """How an engine writes: operations with shares, minutes between commits, median files, what it leaves null."""
+    """How an engine writes: operations with shares, minutes between commits, median files, unreported values."""
 
     engine: str
     operations: dict[str, float]
@@ -44,7 +44,7 @@ FAULTS = ("files", "files", "deletes", "all", "manifests", "schema", "spec")
 
 @dataclass
 class Log:
-    """Columns of the commits of a case in order of time. `size` has COLUMNS; NaN is what the engine does not report."""
+    """Columns of the commits of a case in order of time. `size` has COLUMNS; NaN: the engine does not report it."""
 
     table: np.ndarray
     minute: np.ndarray
@@ -55,13 +55,13 @@ class Log:
     spec: np.ndarray
 
     def order(self) -> None:
-        """Sort by time, in place. Indices before it are void."""
+        """Sort by time, in place. Invalidates existing indices."""
         rank = np.argsort(self.minute, kind="stable")
         for name in ("table", "minute", "operation", "size", "app", "schema", "spec"):
             setattr(self, name, getattr(self, name)[rank])
 
     def add(self, rows: Iterable[tuple[int, float, str, np.ndarray, str]]) -> None:
-        """More commits: table, minute, operation, sizes, application."""
+        """Add commits: table, minute, operation, sizes, application."""
         table, minute, operation, size, app = zip(*rows, strict=True)
         self.table = np.concatenate([self.table, table])
         self.minute = np.concatenate([self.minute, minute])
@@ -77,7 +77,7 @@ class Log:
         return str((index * 2_654_435_761 + 977) % (1 << 53) + (1 << 60))
 
     def rows(self, rng: np.random.Generator) -> list[dict[str, Any]]:
-        """The case format's commits, in order of time or in none; now and then a number is missing anywhere."""
+        """Commits in the case format, in order of time or shuffled; occasionally any number is missing."""
         lost = rng.random(self.size.shape) < 0.01
         sizes = np.where(lost, np.nan, np.round(self.size)).tolist()
         rows = [
@@ -116,7 +116,7 @@ def draw(rng: np.random.Generator, tables: int, days: float, crowd: float = 1.0)
 def _history(
     rng: np.random.Generator, table: int, writer: Writer, *, days: float, crowd: float, most: int
 ) -> list[tuple[int, float, str, np.ndarray, str]]:
-    """One writer's commits of one table: busier by day, each operation with its own sizes."""
+    """One writer's commits to one table: more frequent by day, each operation with its own sizes."""
     cadence = float(np.exp(rng.uniform(*np.log(writer.cadence)))) / crowd
     count = int(min(most, max(3, days * 1440 / cadence)))
     minute = np.cumsum(rng.gamma(6, 1 / 6, count))
@@ -145,23 +145,23 @@ def _history(
 
 
 def wave(rng: np.random.Generator, count: int) -> np.ndarray:
-    """A saw-tooth, as counts of manifests grow and are merged away."""
+    """A saw-tooth, as the number of manifests grows and is reduced by merges."""
     period = int(rng.integers(10, 80))
     return 0.8 * ((np.arange(count) + rng.integers(period)) % period) / period
 
 
 def maintenance(rng: np.random.Generator, table: int, minute: float) -> tuple[int, float, str, np.ndarray, str]:
-    """A compaction: many files away, few added."""
+    """A compaction: many files removed, few added."""
     removed = float(rng.uniform(30, 400))
     size = np.array([removed / rng.uniform(8, 30), removed * 3e7, removed, 0, removed * 1e5, rng.uniform(2, 8), 5.0])
     return table, minute, "replace", size, "compaction"
 
 
 def make_atypical(rng: np.random.Generator, log: Log, index: int) -> None:
-    """One structural fault, as strong as the table's own engine would make it."""
+    """Add one structural fault, as strong as the table's own engine would make it."""
     fault, size = str(rng.choice(FAULTS)), log.size[index]
     if np.isnan(size[{"deletes": DELETES, "manifests": MANIFESTS}.get(fault, FILES)]):
-        fault = "files"  # what the engine never reports must not appear with the fault
+        fault = "files"  # a value that the engine never reports must not appear with the fault
     if fault == "files":
         size[FILES] = max(size[FILES], 2) * np.exp(rng.uniform(np.log(8), np.log(200)))
     elif fault == "deletes":

@@ -1,4 +1,4 @@
-"""Laws of the series of the second generator: schedules with missing runs, weeks, and noise in seconds or in ratio.
+"""Laws of the series of the second generator: schedules with missing runs, weeks, and noise in seconds or as a ratio.
 
 None of them is shared with the public generator. Times are minutes from the start of the case.
 """
@@ -15,7 +15,7 @@ WEEK_MINUTES = 7 * DAY_MINUTES
 
 @dataclass(frozen=True)
 class Schedule:
-    """When a job runs: a period in minutes with jitter, or gaps of a gamma law; and the share of runs that miss."""
+    """When a job runs: a period in minutes with jitter, or gaps of a gamma law; and the share of missing runs."""
 
     period: float
     jitter: float
@@ -30,7 +30,7 @@ QUARTER_HOURLY = Schedule(15, 1.0, missing=0.04)
 
 
 def runs(rng: np.random.Generator, schedule: Schedule, days: float) -> np.ndarray:
-    """Instants of the runs, ascending; some are missing singly, and up to two outages take hours at once."""
+    """Instants of the runs, ascending; single runs are missing, and up to two outages last hours."""
     length = days * DAY_MINUTES
     if schedule.irregular:
         gaps = rng.gamma(1.8, schedule.period / 1.8, int(2.5 * length / schedule.period)) + 1.0
@@ -47,7 +47,7 @@ def runs(rng: np.random.Generator, schedule: Schedule, days: float) -> np.ndarra
 
 
 def wander(rng: np.random.Generator, times: np.ndarray, tau: float, sigma: float) -> np.ndarray:
-    """Ornstein-Uhlenbeck noise of memory `tau` minutes and spread `sigma` at irregular instants."""
+    """Ornstein-Uhlenbeck noise with memory `tau` minutes and spread `sigma` at irregular instants."""
     if not len(times):
         return np.empty(0)
     keep = np.exp(-np.diff(times) / tau)
@@ -62,7 +62,7 @@ def wander(rng: np.random.Generator, times: np.ndarray, tau: float, sigma: float
 
 @dataclass(frozen=True)
 class Week:
-    """A weekly rhythm: two humps a day of their own height, and a level for each day of the week (logs)."""
+    """A weekly rhythm: two peaks a day of different height, and a level for each day of the week (logs)."""
 
     humps: tuple[tuple[float, float, float], ...]
     days: tuple[float, ...]
@@ -89,7 +89,7 @@ class Week:
 
 
 def durations(rng: np.random.Generator, times: np.ndarray, log_level: np.ndarray, *, additive: bool) -> np.ndarray:
-    """Seconds of each run: level noise as a ratio, or in seconds; retries in a row; now and then whole seconds only."""
+    """Seconds of each run: noise as a ratio or in seconds; retries in a row; sometimes whole seconds only."""
     base = float(np.exp(rng.uniform(np.log(25), np.log(2400))))
     sigma = float(rng.uniform(0.03, 0.09))
     slow_noise = wander(rng, times, float(rng.uniform(10, 120)), 0.7 * sigma)
@@ -106,7 +106,7 @@ def durations(rng: np.random.Generator, times: np.ndarray, log_level: np.ndarray
 
 
 def arrive(times: np.ndarray, onset: float, log_ratio: float, shape: str, length: float) -> np.ndarray:
-    """Log of an effect from `onset`: step, pulse (gone after `length`), ramp (saturating square root) or decay."""
+    """Log effect from `onset`: step, pulse (ends after `length`), ramp (saturating square root) or decay."""
     since = times - onset
     on = since >= 0
     if shape == "pulse":

@@ -1,8 +1,8 @@
-"""The lab: real Iceberg tables on local disk, real scans, and causes, fixes and placebos that are really executed.
+"""The lab: real Iceberg tables on local disk, real scans, and causes, fixes and placebos that are actually executed.
 
-Which commit is guilty is known because the lab made it, and made nothing else. Durations are measured; the lab's
-clock (a run each ten minutes, commits between them) stands for a schedule, so that a case takes seconds instead of
-hours. Every case comes twice: by wall time, and by CPU seconds, which a busy machine disturbs less.
+The guilty commit is known because the lab made it, and nothing else. Durations are measured; the lab's clock (one run
+per ten minutes, commits in between) replaces a schedule, so that a case takes seconds instead of hours. Every case is
+reported twice: by wall time, and by CPU seconds, which a busy machine affects less.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def experiment(
     files: int = BASE_FILES,
     rows: int = BASE_ROWS,
 ) -> dict[str, Labelled]:
-    """One executed case by each of CLOCKS. `scale` shrinks what the event makes; `files` of `rows` rows come first."""
+    """One executed case for each of CLOCKS. `scale` shrinks the event; the table starts with `files` of `rows` rows."""
     law, rng = KINDS[kind], np.random.default_rng((seed, list(KINDS).index(kind)))
     catalog = SqlCatalog("lab", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
     catalog.create_namespace("lab")
@@ -117,7 +117,7 @@ def _timed(tables: list[LabTable]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class _Executed:
-    """What was done in an experiment: all commits, those of the event, and the first run after it."""
+    """Commits of an experiment: all of them, those of the event, and the first run after the event."""
 
     kind: str
     name: str
@@ -126,7 +126,7 @@ class _Executed:
     event: int
 
     def labelled(self, clock: str, at: np.ndarray, job: np.ndarray, other: np.ndarray) -> Labelled:
-        """The case by one clock. The size of the true effect is measured too: medians after and before."""
+        """The case by one clock. The true effect's size is measured too: medians after and before."""
         law, name = KINDS[self.kind], f"{self.name}-{clock}"
         ratio = round(float(np.median(job[self.event :]) / np.median(job[: self.event])), 4)
         shape = "step" if law.blame else "drop"
@@ -145,7 +145,7 @@ class _Executed:
 def experiments(
     seed: int, seconds: float, *, each: int, scale: float = 1.0, kinds: Sequence[str] = tuple(KINDS)
 ) -> Iterator[dict[str, Labelled]]:
-    """Up to `each` experiments of these kinds in turn, as long as `seconds` are not over."""
+    """Up to `each` experiments of these kinds in turn, until `seconds` have passed."""
     until = time.monotonic() + seconds
     for turn in range(each):
         for kind in kinds:
@@ -159,7 +159,7 @@ def experiments(
 
 
 def main() -> None:
-    """Run experiments, and write those of each clock to a folder of its own."""
+    """Run experiments, and write those of each clock to a separate folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--each", type=int, default=3, help="experiments of a kind, time permitting")

@@ -1,4 +1,4 @@
-"""Position deletes written through PyIceberg, which reads them but does not write them: a real manifest of deletes."""
+"""Writes position deletes through PyIceberg, which can only read them: a real manifest of delete files."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class _DeleteManifest(ManifestWriterV2):
 
 
 class _RowDelta(_FastAppendFiles):
-    """An append whose one new manifest holds delete files."""
+    """An append whose only new manifest contains delete files."""
 
     def new_manifest_writer(self, spec: PartitionSpec) -> ManifestWriter:
         return _DeleteManifest(spec, self.schema(), self.new_manifest_output(), self._snapshot_id, self._compression)
 
 
 def delete_rows(table: Table, folder: Path, files: int, properties: dict[str, str]) -> None:
-    """One commit of `files` delete files, each removing the same five rows of every data file once more."""
+    """One commit of `files` delete files, each removing the same five rows of every data file again."""
     targets = [task.file.file_path for task in table.scan().plan_files()]
     rows = pa.table(
         {"file_path": [path for path in targets for _ in range(5)], "pos": list(range(5)) * len(targets)}, schema=SCHEMA

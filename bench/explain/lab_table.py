@@ -1,4 +1,4 @@
-"""A real Iceberg table on local disk, what is done to it, and the scan that a job makes of it."""
+"""A real Iceberg table on local disk, changes to it, and a job's scan of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WIDE_COLUMNS = 60
 
 
 class LabTable:
-    """One table. Every commit is remembered with the instant of the lab's clock at which it was made."""
+    """One table. Records each commit with the instant of the lab's clock."""
 
     def __init__(
         self,
@@ -49,11 +49,11 @@ class LabTable:
         self._files(files, rows)
 
     def load(self) -> Table:
-        """As a reader finds it now."""
+        """The table's current state, as a new reader loads it."""
         return self._catalog.load_table(self.name)
 
     def scan(self) -> float:
-        """The job's work on this table: every column and row, as a reader that has just started."""
+        """The job's work on this table: read all columns and rows, as a newly started reader."""
         columns = self.load().scan().to_arrow()
         return float(pc.sum(columns["amount"]).as_py() or 0.0)
 
@@ -68,7 +68,7 @@ class LabTable:
         )
 
     def note(self, minute: float) -> list[int]:
-        """Give all commits that are new the lab's instant `minute`; their ids."""
+        """Assign the lab's instant `minute` to all new commits; returns their ids."""
         table = self.load()
         new = [each.snapshot_id for each in table.snapshots() if each.snapshot_id not in self.committed]
         for place, snapshot in enumerate(new):
@@ -92,12 +92,12 @@ class LabTable:
         self._files(int(self._rng.integers(1, 3)), APPEND_ROWS)
 
     def set_property(self) -> None:
-        """A change that makes no snapshot."""
+        """A change that creates no snapshot."""
         with self.load().transaction() as change:
             change.set_properties({"owner": f"team-{self._rng.integers(1000)}"})
 
     def small_files(self, count: int) -> None:
-        """The rows of one append in `count` files."""
+        """The rows of one append, in `count` files."""
         self._files(count, max(1, APPEND_ROWS // count))
 
     def delete_files(self, count: int) -> None:
@@ -105,7 +105,7 @@ class LabTable:
         delete_rows(self.load(), self._folder, count, {"app-id": "erasure"})
 
     def bad_partition_spec(self, count: int) -> None:
-        """Partition by customer, then an append of the usual rows: one file for each of `count` customers."""
+        """Partition by customer, then append the usual rows: one file for each of `count` customers."""
         with self.load().update_spec() as spec:
             spec.add_identity("customer")
         rows = self._rows(APPEND_ROWS)
@@ -113,7 +113,7 @@ class LabTable:
         self.load().append(rows, snapshot_properties={"app-id": "ingest"})
 
     def widen(self) -> None:
-        """Sixty text columns more, and one batch that fills them."""
+        """Add sixty text columns, and one batch that fills them."""
         with self.load().update_schema() as schema:
             for column in range(WIDE_COLUMNS):
                 schema.add_column(f"attribute_{column}", StringType())
@@ -124,7 +124,7 @@ class LabTable:
         self.load().append(rows, snapshot_properties={"app-id": "ingest"})
 
     def flood(self, count: int) -> None:
-        """`count` commits of one tiny file within a minute, each with a manifest of its own."""
+        """`count` commits of one tiny file within a minute, each with a separate manifest."""
         for _ in range(count):
             self._files(1, 1)
 
@@ -133,14 +133,14 @@ class LabTable:
         self.load().overwrite(self.load().scan().to_arrow(), snapshot_properties={"app-id": "compaction"})
 
     def expire(self) -> None:
-        """Only the newest snapshot stays; this makes no snapshot."""
+        """Expire all but the newest snapshot; this creates no snapshot."""
         table = self.load()
         head = table.current_snapshot()
         old = [each.snapshot_id for each in table.snapshots() if head and each.snapshot_id != head.snapshot_id]
         table.maintenance.expire_snapshots().by_ids(old).commit()
 
     def commits(self) -> list[dict[str, Any]]:
-        """The case format's commits at the lab's instants, as the product extracts them from disk."""
+        """Commits in the case format at the lab's instants, extracted from disk by the product."""
         rows: list[dict[str, Any]] = []
         before = (0, 0)
         for row in sorted(facts(self.load().metadata_location), key=lambda fact: self.committed[fact.snapshot_id]):

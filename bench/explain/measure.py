@@ -1,6 +1,6 @@
-"""`make bench-explain`: run all methods over the generators and the lab, print the table, write results and the report.
+"""`make bench-explain`: runs all methods on the generators and the lab, writes results and the report.
 
-Results go to bench/explain/results.json; docs/explain-benchmark.md is made of them alone (`python -m explain.report`).
+Results go to bench/explain/results.json, the only input of docs/explain-benchmark.md (`python -m explain.report`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from explain.report import PAGE, RESULTS, ROOT, document, line
 from explain.score import per_scenario
 
 PUBLIC_SEED, HELDOUT_SEED = 4099, 101
-"""Seeds of the report, beside `third.SEED`; development looks at those of `synthetic.SPLITS` only."""
+"""Seeds of the report, in addition to `third.SEED`; development uses only those of `synthetic.SPLITS`."""
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _engine() -> str:
-    """Last commit that changed the engine, so that a page older than the engine says so."""
+    """Last commit that changed the engine, so that a report older than the engine shows that."""
     asked = ["git", "log", "-1", "--format=%h", "--", "backend/limnograph/analysis/explain"]
     return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
@@ -74,7 +74,7 @@ def _third(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def _stress(asked: argparse.Namespace) -> dict[str, Any]:
-    """Ours and the oracle's pooled scores where the public laws are made harder, a quarter of the cases each."""
+    """Explain's and the oracle's pooled scores on harder variants of the public laws, a quarter of the cases each."""
     each = max(1, asked.cases // 4)
     found: dict[str, Any] = {"cases_each": each, "scores": {}}
     for name, stress in synthetic.STRESSES.items():
@@ -87,7 +87,7 @@ def _stress(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def _compared(title: str, cases: list[Labelled], each: int, seed: int) -> dict[str, Any]:
-    """All methods over the cases of a generator."""
+    """All methods on the cases of a generator."""
     plain = {
         name: _on_case(answer) for name, answer in baselines(synthetic.cases(*synthetic.SPLITS["calibrate"])).items()
     }
@@ -114,7 +114,7 @@ def _printed(name: str, method: Method, cases: Sequence[Labelled]) -> Run:
 
 
 def _scores(done: Run) -> dict[str, Any]:
-    """Scores per scenario, with the CPU milliseconds of an answer in `pooled`."""
+    """Scores per scenario, with the CPU milliseconds per answer in `pooled`."""
     table = {name: msgspec.to_builtins(row) for name, row in per_scenario(done.judged).items()}
     table["pooled"]["p95_ms"] = float(np.quantile(done.milliseconds, 0.95))
     rounded: dict[str, Any] = {
@@ -124,7 +124,7 @@ def _scores(done: Run) -> dict[str, Any]:
 
 
 def _rounded(value: float | None) -> float | str | None:
-    """Four digits; infinity, which JSON has not, as text."""
+    """Four digits; infinity, which JSON lacks, as text."""
     if isinstance(value, float):
         return round(value, 4) if np.isfinite(value) else "inf"
     return value
@@ -142,7 +142,7 @@ def _lab(asked: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def _lab_scores(clock: str, cases: list[Labelled]) -> dict[str, Any]:
-    """Scores of each kind, what the event really did to the scan, and every case that was answered wrongly."""
+    """Scores of each kind, the event's real effect on the scan, and every wrong answer."""
     done = _printed(f"lab, {clock} time", ours, cases)
     wrong = []
     for each, judged in zip(cases, done.judged, strict=True):

@@ -1,6 +1,6 @@
-"""What is compared: the product's engine, the engine told the true onsets (the oracle), and the plain baselines.
+"""The compared methods: the product's engine, the engine with the true onsets (the oracle), and the simple baselines.
 
-The product runs by its library function or by its public command; both give the same answers.
+The product runs as a library or through its public command, with the same results.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Run(msgspec.Struct):
 
 
 def ours(labelled: Labelled) -> Answer:
-    """The product, which sees the case alone."""
+    """The product, which sees only the case."""
     from limnograph.analysis.explain import explain
 
     return _plain(explain(_question(labelled)))
 
 
 def oracle(labelled: Labelled) -> Answer:
-    """The product's own attribution, told the true onsets of the job's changes (none for an innocent case)."""
+    """The product's own attribution, given the true onsets of the job's changes (none for an innocent case)."""
     from limnograph.analysis.explain import explain
 
     return _plain(explain(_question(labelled), onsets=[effect.onset for effect in labelled.truth.effects]))
@@ -61,7 +61,7 @@ def by_command(cases: Path) -> list[Answer]:
 
 
 def run(method: Method, labelled: Sequence[Labelled]) -> Run:
-    """A method over cases, one after the other."""
+    """Run a method on cases, one after the other."""
     judged, milliseconds = [], []
     for each in labelled:
         before = time.process_time()

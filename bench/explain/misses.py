@@ -1,4 +1,4 @@
-"""Why a guilty case was missed: counts of reasons, so that the report can say them instead of guessing."""
+"""Why guilty cases were missed: counts of reasons for the report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REASONS = (
 
 
 def reasons(cases: Sequence[Labelled], ours: Sequence[Judged], oracle: Sequence[Judged]) -> dict[str, dict[str, int]]:
-    """Per scenario, how many guilty cases missed top-1 for which of REASONS; scenarios without a miss are left out."""
+    """Per scenario, how many guilty cases missed top-1 for each of REASONS; scenarios without a miss are left out."""
     table: dict[str, dict[str, int]] = {}
     for case, mine, told in zip(cases, ours, oracle, strict=True):
         if not case.truth.guilty or mine.top1:

@@ -1,4 +1,4 @@
-"""How long one explanation takes at the promised size: 10,000 runs, 50 tables, 10,000 commits, three controls."""
+"""Duration of one explanation at the documented size: 10,000 runs, 50 tables, 10,000 commits, three controls."""
 
 from __future__ import annotations
 

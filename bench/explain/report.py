@@ -1,6 +1,6 @@
-"""docs/explain-benchmark.md, made of bench/explain/results.json alone: `python -m explain.report` prints the page.
+"""docs/explain-benchmark.md from bench/explain/results.json: `python -m explain.report` prints the page.
 
-`python -m explain.report | diff - docs/explain-benchmark.md` is cheap and says whether the page is what was measured.
+`python -m explain.report | diff - docs/explain-benchmark.md` is a cheap check that the page matches the results.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HEADS = ("top-1", "top-3", "tolerant top-1", "precision", "recall", "F1", "false
 
 
 def line(name: str, row: Row) -> str:
-    """One line of a terminal: a method's pooled scores."""
+    """One line for a terminal: a method's pooled scores."""
     shown = " ".join(f"{head} {_share(row.get(key))}" for key, head in zip(POOLED, HEADS, strict=True))
     return f"{name:24} {shown} p95 {row.get('p95_ms', 0):.1f} ms"
 
@@ -52,7 +52,7 @@ def _methods(part: Row) -> str:
 
 
 def _scenarios(part: Row) -> str:
-    """Guilty scenarios: ours, as a share of the oracle's, and the best baseline of each."""
+    """Guilty scenarios: explain's scores, as a share of the oracle's, and the best baseline of each."""
     rows = []
     methods = part["methods"]
     for name, row in methods[OURS].items():
@@ -85,7 +85,7 @@ def _samples(value: float | str | None) -> str:
 
 
 def _innocent(part: Row) -> str:
-    """Share of innocent cases with a blamed commit, of every method; and how often we named what it was."""
+    """Share of innocent cases with a blamed commit, for every method; and how often explain named the actual cause."""
     methods = part["methods"]
     names = [name for name, row in methods[OURS].items() if name != "pooled" and row["false_blame"] is not None]
     rows = [
@@ -110,7 +110,7 @@ def _misses(part: Row) -> str:
 
 
 def _drop(results: Row) -> str:
-    """The same scores on all generators that were measured; the difference is the last one's to the first one's."""
+    """The same scores on all measured generators, and the difference between the last and the first."""
     parts = [part for part in ("public", "heldout", "third") if part in results]
     rows = []
     for name in (OURS, ORACLE):
@@ -133,7 +133,7 @@ def _stress(found: Row) -> str:
 
 
 def _lab(lab: Row) -> str:
-    """By clock: each kind's cases, what the event did to the scan, and all wrong answers."""
+    """By clock: each kind's cases, the event's effect on the scan, and all wrong answers."""
     parts = []
     for clock, found in lab.items():
         rows = [
@@ -174,7 +174,7 @@ def _performance(found: Row) -> str:
 
 
 def _why(part: str, found: Row) -> str:
-    """Where the misses of top-1 come from, over all scenarios, and its standard error: sqrt(p (1 - p) / n)."""
+    """Reasons for top-1 misses, over all scenarios, and the standard error: sqrt(p (1 - p) / n)."""
     unseen, common, own = (sum(row[reason] for row in found["misses"].values()) for reason in REASONS)
     rows = found["methods"][OURS]
     guilty = sum(row["cases"] for name, row in rows.items() if name != "pooled" and row["top1"] is not None)
@@ -187,7 +187,7 @@ def _why(part: str, found: Row) -> str:
 
 
 def document(results: Row) -> str:
-    """The page. Parts that were not measured are left out."""
+    """The page, without parts that were not measured."""
     engines = sorted(set(results.get("engine", {}).values()))
     parts = [
         OPENING,
@@ -239,7 +239,7 @@ def _spaced(parts: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Print the page from the results that are kept."""
+    """Print the page from the stored results."""
     print(document(json.loads(RESULTS.read_text())), end="")
 
 

@@ -1,4 +1,4 @@
-"""Words of docs/explain-benchmark.md that do not depend on figures: what is measured, how, and where it ends."""
+"""Fixed texts of docs/explain-benchmark.md: what is measured, how, and with which limits."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The one scorer: what a method answered against what is true, per scenario, the worst scenario and pooled.
+"""Scores a method's answers against the truth, per scenario, for the worst scenario and pooled. The only scorer.
 
-Definitions are those of docs/explain-benchmark.md. A metric without cases is None, never 0.
+Definitions are in docs/explain-benchmark.md. A metric without cases is None, never 0.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Scores(msgspec.Struct):
 
 
 class Judged(msgspec.Struct):
-    """What one answer contributes to the metrics."""
+    """The contribution of one answer to the metrics."""
 
     truth: Truth
     top1: bool
@@ -53,10 +53,10 @@ class Judged(msgspec.Struct):
 
 
 def judge(labelled: Labelled, answer: Answer) -> Judged:
-    """One answer against its truth.
+    """Compare one answer with its truth.
 
-    Ranks are among commits that are offered for a slowdown: a hypothesis without a commit takes no place, nor does
-    maintenance that is rightly credited with an improvement.
+    Ranks are among commits offered for a slowdown: a hypothesis without a commit takes no rank, nor does maintenance
+    that is correctly credited with an improvement.
     """
     truth, case = labelled.truth, labelled.case
     guilty = truth.guilty
@@ -102,7 +102,7 @@ def _onset_errors(case: Case, truth: Truth, changes: list[dict[str, Any]]) -> tu
 
 
 def _believed(commits: list[dict[str, Any]], right: set[str]) -> list[tuple[float, bool]]:
-    """Posterior and truth of each commit offered; one that is offered for several changes counts once each."""
+    """Posterior and truth of each commit offered; a commit offered for several changes counts once for each."""
     return [(each["posterior"], each["commit_id"] in right) for each in commits if each.get("posterior") is not None]
 
 
@@ -118,7 +118,7 @@ def calibration_error(believed: Sequence[tuple[float, bool]]) -> float | None:
 
 
 def summarise(judged: Iterable[Judged]) -> Scores:
-    """Metrics of all these answers together; precision and recall are pooled over commits."""
+    """Metrics of all these answers combined; precision and recall are pooled over commits."""
     each = list(judged)
     guilty = [one for one in each if one.truth.guilty]
     innocent = [one for one in each if not one.truth.guilty]
@@ -170,7 +170,7 @@ def per_scenario(judged: Sequence[Judged]) -> dict[str, Scores]:
 
 
 def worst(table: dict[str, Scores], metric: str, *, highest: bool = False) -> tuple[str, float] | None:
-    """Scenario and value of the lowest (or highest) metric; None where no scenario has it."""
+    """Scenario and value of the lowest (or highest) metric; None if no scenario has it."""
     values = [(name, getattr(row, metric)) for name, row in table.items() if name != "pooled"]
     known = [(name, value) for name, value in values if value is not None]
     return (max if highest else min)(known, key=lambda pair: pair[1]) if known else None

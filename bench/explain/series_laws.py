@@ -1,6 +1,6 @@
 """Laws of the series of the public generator: AR(1) noise, a clipped-sine day, spikes, and the shapes of effects.
 
-Numbers are those of the benchmark's published law (docs/explain-benchmark.md); times are minutes from the start.
+Numbers are from the benchmark's published law (docs/explain-benchmark.md); times are minutes from the start.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ DAY_MINUTES = 24 * 60
 
 
 def ar1(rng: np.random.Generator, *, points: int, phi: float, sigma: float, heavy: bool) -> np.ndarray:
-    """AR(1) noise of marginal deviation `sigma`; heavy: innovations of Student-t(2.5), scaled to the same spread."""
+    """AR(1) noise with marginal deviation `sigma`; heavy: innovations of Student-t(2.5), scaled to the same spread."""
     warm = 64  # .7^64 is 1e-10: older innovations do not matter
     size = points + warm
     innovations = rng.standard_t(2.5, size) / np.sqrt(5.0) if heavy else rng.standard_normal(size)
@@ -36,15 +36,15 @@ def spikes(rng: np.random.Generator, points: int, count: int) -> np.ndarray:
 
 
 def step(minutes: np.ndarray, onset: float, ratio: float) -> np.ndarray:
-    """Log of a level that changes by `ratio` at `onset` and stays."""
+    """Log of a level that changes by `ratio` at `onset` and stays there."""
     return np.where(minutes >= onset, np.log(ratio), 0.0)
 
 
 def ramp(minutes: np.ndarray, onset: float, ratio: float, length: float) -> np.ndarray:
-    """Log of a level that climbs from 1 to `ratio` in `length` minutes and stays."""
+    """Log of a level that rises from 1 to `ratio` over `length` minutes and stays there."""
     return np.log1p((ratio - 1) * np.clip((minutes - onset) / length, 0, 1))
 
 
 def pulse(minutes: np.ndarray, onset: float, ratio: float, length: float) -> np.ndarray:
-    """Log of a level that is `ratio` for `length` minutes and goes back."""
+    """Log of a level that is `ratio` for `length` minutes and then returns."""
     return np.where((minutes >= onset) & (minutes < onset + length), np.log(ratio), 0.0)

@@ -1,7 +1,7 @@
 """The public generator: thirteen scenarios of one job, four upstream tables, three controls and an input load.
 
-`python -m explain.synthetic --seed 7 --cases 40 --out DIR` writes cases.jsonl and truth.jsonl. Nothing is tuned to
-its test seed: tune on the calibration split, report on the test split, and repeat on seeds nobody looked at.
+`python -m explain.synthetic --seed 7 --cases 40 --out DIR` writes cases.jsonl and truth.jsonl. Nothing is tuned to its
+test seed: tune on the calibration split, report on the test split, and repeat on unused seeds.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from explain.commit_laws import Commits, draw, make_atypical
 from explain.series_laws import DAY_MINUTES, GRID, POINTS, STEP
 
 SPLITS = {"calibrate": (11, 15), "test": (23, 40)}
-"""Seed and cases a scenario of the development splits."""
+"""Seed and cases per scenario of the development splits."""
 BASE_SECONDS = 300.0
 FIRST_MINUTE, LAST_MINUTE = 1.25 * DAY_MINUTES, 6.25 * DAY_MINUTES
-"""Guilty commits lie here, so that there is a before and an after."""
+"""Range of guilty commits, so that there are runs before and after."""
 
 
 @dataclass(frozen=True)
 class Stress:
-    """What makes the public laws harder: share of causes that look atypical, factors on decoys and on commits."""
+    """Makes the public laws harder: share of causes that look atypical, factors on decoys and on commits."""
 
     atypical: float = 0.8
     decoys: int = 1
@@ -44,7 +44,7 @@ STRESSES = {
 
 @dataclass
 class World:
-    """A case in the making. `job` and `shared` are logs; `shared` is what controls feel too."""
+    """A case under construction. `job` and `shared` are logs; `shared` also affects the controls."""
 
     rng: np.random.Generator
     commits: Commits
@@ -66,7 +66,7 @@ class World:
         return index
 
     def cause(self, index: int, lag: float, kind: str, ratio: float, length: float = 0.0) -> None:
-        """Let a commit change the job `lag` minutes later."""
+        """Make a commit change the job `lag` minutes later."""
         onset = float(self.commits.minute[index]) + lag
         shape = {
             "step": lambda: laws.step(GRID, onset, ratio),
@@ -136,7 +136,7 @@ def _nothing(world: World) -> None:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What happens, and which of the noise laws are fixed instead of drawn."""
+    """What happens, and which of the noise laws are fixed instead of random."""
 
     happens: Callable[[World], None]
     cause: str = "commit"
@@ -163,7 +163,7 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 def case(scenario: str, seed: int, index: int, stress: Stress = USUAL) -> Labelled:
-    """One case; the same arguments give the same case."""
+    """One case; deterministic in its arguments."""
     law = SCENARIOS[scenario]
     rng = np.random.default_rng((seed, list(SCENARIOS).index(scenario), index))
     world = World(rng, draw(rng, stress.density), stress)

@@ -1,7 +1,7 @@
-"""Our segmenter on change points that people marked: `annotations.json` and `datasets/*/*.json` as TCPD has them.
+"""The product's segmenter on change points marked by humans: `annotations.json` and `datasets/*/*.json` of TCPD.
 
 Scores are those of TCPDBench (van den Burg and Williams, 2020): F1 with a margin of five samples, and cover.
-`python -m explain.tcpd --tcpd DIR`; no data is delivered with the project, the series have licences of their own.
+`python -m explain.tcpd --tcpd DIR`. The project includes no data: the series have their own licences.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Marks = dict[str, list[int]]
 
 
 def f1(annotations: Marks, predicted: Iterable[int], margin: int = MARGIN) -> float:
-    """Precision against all annotators' marks together, recall as their mean; the start counts as a mark for all."""
+    """Precision against the marks of all annotators combined, recall as their mean; the start is a mark for all."""
     found = {0, *predicted}
     sets = [{0, *marks} for marks in annotations.values()]
     precision = _hits(set().union(*sets), found, margin) / len(found)
@@ -29,7 +29,7 @@ def f1(annotations: Marks, predicted: Iterable[int], margin: int = MARGIN) -> fl
 
 
 def _hits(marks: set[int], found: set[int], margin: int) -> int:
-    """Marks that have a found point within the margin; each point serves one mark."""
+    """Marks with a predicted point within the margin; each point matches one mark."""
     left, hits = set(found), 0
     for mark in sorted(marks):
         near = min((abs(mark - each), each) for each in left) if left else (margin + 1, 0)
@@ -40,7 +40,7 @@ def _hits(marks: set[int], found: set[int], margin: int) -> int:
 
 
 def cover(annotations: Marks, predicted: Iterable[int], size: int) -> float:
-    """Mean over annotators of how well each of their segments is met by one of ours (Jaccard, by length)."""
+    """Mean over annotators of how well the prediction matches each of their segments (Jaccard, weighted by length)."""
     ours = _segments(predicted, size)
     return float(np.mean([_cover_of(_segments(marks, size), ours, size) for marks in annotations.values()]))
 
@@ -60,7 +60,7 @@ def _jaccard(one: tuple[int, int], other: tuple[int, int]) -> float:
 
 
 def segment(values: np.ndarray) -> list[int]:
-    """Places at which the product sees a new level, with its one fixed setting."""
+    """Indexes at which the product finds a new level, with its one fixed setting."""
     from limnograph.analysis.explain.changes import find_levels
     from limnograph.analysis.explain.engine import KEPT
 
@@ -69,7 +69,7 @@ def segment(values: np.ndarray) -> list[int]:
 
 
 def load(folder: Path) -> dict[str, tuple[np.ndarray, Marks]]:
-    """Univariate annotated series whose data lie in the folder, by name; unknown values are drawn straight."""
+    """Univariate annotated series whose data are in the folder, by name; unknown values are interpolated linearly."""
     annotations: dict[str, Marks] = json.loads((folder / "annotations.json").read_text())
     out = {}
     for name, marks in sorted(annotations.items()):
@@ -84,7 +84,7 @@ def load(folder: Path) -> dict[str, tuple[np.ndarray, Marks]]:
 
 
 def scores(folder: Path) -> dict[str, tuple[float, float]]:
-    """F1 and cover of each series, then the mean of all as `mean`."""
+    """F1 and cover of each series, and the mean of all as `mean`."""
     table = {}
     for name, (values, marks) in load(folder).items():
         found = segment(values)

@@ -1,7 +1,7 @@
-"""The third generator: the held-out one. Its laws were drawn by somebody who had not seen how explain decides.
+"""The third, held-out generator. The author of its laws had not seen how explain decides.
 
-`python -m explain.third --seed 307 --cases 20 --out DIR`. A commit acts on the first run that starts after it and the
-reader's own delay. Whoever works on explain looks at this file's figures, not at its cases.
+`python -m explain.third --seed 307 --cases 20 --out DIR`. A commit affects the first run that starts after it and the
+reader's own delay. Developers of explain use this file's scores, and do not look at its cases.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from explain.third_series import DAY_MINUTES, DAYS, STARTS, Rhythm, Start
 from explain.third_world import World
 
 SEED, EACH = 307, 20
-"""Of the report."""
+"""Seed and cases per scenario of the report."""
 SHAPES = ("step", "pulse", "ramp")
 
 
@@ -38,7 +38,7 @@ def _pulse(world: World) -> None:
 
 
 def _decay(world: World) -> None:
-    """What the commit brought is used up: later runs read less of it."""
+    """The commit's content is consumed: later runs read less of it."""
     world.cause(world.pick(), world.ratio(0.35), "decay", world.some(10, 40))
 
 
@@ -48,7 +48,7 @@ def _two(world: World) -> None:
 
 
 def _repairs(world: World) -> None:
-    """A repair of the same kind comes four to eight times at any hour; the runs right after it are slow."""
+    """A repair of the same kind runs four to eight times at any hour; the runs right after it are slow."""
     table, ratio = world.some(0, world.tables), world.ratio(0.3)
     model, count = commits.backfill(world.rng, table, 0.0), world.some(4, 9)
     for low in np.linspace(0.08, 0.88, count):
@@ -61,7 +61,7 @@ def _repairs(world: World) -> None:
 
 
 def _mended(world: World) -> None:
-    """Slow until somebody compacts the table, for most of it."""
+    """Slow until a compaction of the table, which removes most of the slowdown."""
     guilty, ratio = world.pick(high=0.65), world.ratio(0.2)
     first = world.cause(guilty, ratio)
     later = min(first + world.some(15, 70), int(0.92 * len(world.times)))
@@ -94,7 +94,7 @@ def _schema(world: World) -> None:
 
 
 def _mostly_null(world: World) -> None:
-    """Catalogs that tell next to nothing: one or two numbers of each table's commits."""
+    """Catalogs that report almost nothing: one or two numbers of each table's commits."""
     for table in range(world.tables):
         known = world.rng.choice([commits.FILES, commits.RECORDS, commits.BYTES], world.some(1, 3), replace=False)
         unknown = np.setdiff1d(np.arange(len(commits.COLUMNS)), known)
@@ -122,20 +122,20 @@ def _confounded(world: World) -> None:
 
 
 def _moves(world: World) -> None:
-    """The rhythm itself changes: an hour or more later, or weaker, from a midnight on (winter time)."""
+    """The rhythm itself changes: an hour or more later, or weaker, from a midnight onward (winter time)."""
     midnight = np.round(world.moment(0.35, 0.65) / DAY_MINUTES) * DAY_MINUTES
     moved = world.rhythm.late(float(world.rng.choice([60, 120, 180])), scale=float(world.rng.uniform(0.7, 1.2)))
     world.job += np.where(world.times >= midnight, moved.at(world.times) - world.rhythm.at(world.times), 0.0)
 
 
 def _release(world: World) -> None:
-    """A new version of the job itself: no table did it."""
+    """A new version of the job itself: no table caused it."""
     first = int(world.rng.uniform(0.2, 0.8) * len(world.times))
     world.job += laws.effect(len(world.times), first, float(np.log(world.ratio())), "step", 1)
 
 
 def _growth(world: World) -> None:
-    """What the job reads grows, a little with each run."""
+    """The data that the job reads grows, a little with each run."""
     world.job += np.log1p(world.rng.uniform(0.15, 0.6) * world.times / world.span)
 
 
@@ -147,7 +147,7 @@ def _maintenance(world: World) -> None:
 
 
 def _heavy(world: World) -> None:
-    """Stragglers, nothing more."""
+    """Stragglers only."""
     world.heavy = True
 
 
@@ -157,7 +157,7 @@ def _nothing(world: World) -> None:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What happens, how the job starts (None: any way), what the truth names, how large and rhythmic it is."""
+    """What happens, how the job is scheduled (None: any way), what the truth names, the case's size and rhythm."""
 
     happens: Callable[[World], None]
     start: Start | None = None
@@ -195,7 +195,7 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 def case(scenario: str, seed: int, index: int) -> Labelled:
-    """One case; the same arguments give the same case."""
+    """One case; deterministic in its arguments."""
     law, key = SCENARIOS[scenario], f"{scenario} {seed} {index}"
     name = hashlib.blake2s(key.encode(), digest_size=6).hexdigest()
     rng = np.random.default_rng((3071, seed, list(SCENARIOS).index(scenario), index))
@@ -208,7 +208,7 @@ def case(scenario: str, seed: int, index: int) -> Labelled:
     others = [each for each in world.log if id(each) not in touched and each.operation != "replace"]
     for at in rng.choice(len(others), min(int(rng.integers(2, 9)), len(others)), replace=False):
         commits.make_atypical(rng, others[int(at)])
-    made = world.case(name)  # gives commits their ids
+    made = world.case(name)  # assigns ids to the commits
     return Labelled(made, Truth(name, scenario, law.cause, world.truth()))
 
 

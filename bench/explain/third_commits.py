@@ -1,6 +1,6 @@
-"""Laws of the commits of the third generator: engines with their own cadence, numbers, faults and what they leave null.
+"""Laws of the commits of the third generator: engines with their own cadence, numbers, faults and unreported values.
 
-A table's manifests follow from its history: each commit adds some, merging and compaction take them away.
+A table's manifests follow from its history: each commit adds some, merging and compaction remove them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ NEEDS = {"small": FILES, "volume": BYTES, "sprayed": PARTITIONS, "refresh": REMO
 
 @dataclass(eq=False)
 class Commit:
-    """One commit; NaN in `size` is what is not known of it. `every`: minutes between commits of its writer."""
+    """One commit; NaN in `size` is unknown. `every`: minutes between commits of its writer."""
 
     table: int
     minute: float
@@ -98,7 +98,7 @@ def draw(rng: np.random.Generator, tables: int, days: float) -> list[Commit]:
 
 
 def _history(rng: np.random.Generator, table: int, engine: Engine, days: float, most: int) -> list[Commit]:
-    """One writer's commits: larger by day and smaller at weekends, by cron or whenever it is ready."""
+    """One writer's commits: larger by day and smaller at weekends, on a cron schedule or irregular."""
     every = _log_uniform(rng, engine.every)
     if engine is ENGINES["stream"]:
         every = float(next((step for step in STREAMS if step >= every and days * DAY / step < most), STREAMS[-1]))
@@ -140,7 +140,7 @@ def _log_uniform(rng: np.random.Generator, limits: tuple[float, float]) -> float
 
 
 def _manifests(rng: np.random.Generator, commits: list[Commit], tables: int) -> None:
-    """Count each table's manifests along its history; where an engine tells none, the history goes on unseen."""
+    """Count each table's manifests along its history, including commits whose engine does not report the number."""
     limits, counts = rng.integers(30, 120, tables), rng.integers(4, 30, tables)
     for each in commits:
         counts[each.table] += 1 if each.operation == "append" else 3
@@ -151,7 +151,7 @@ def _manifests(rng: np.random.Generator, commits: list[Commit], tables: int) -> 
 
 
 def compaction(rng: np.random.Generator, table: int, minute: float) -> Commit:
-    """Many files become few; what it changed of deletes and records it rarely tells."""
+    """Many files become few; changes of deletes and records are rarely reported."""
     removed = _log_uniform(rng, (15, 600))
     size = np.array(
         [max(1, removed / rng.uniform(5, 25)), removed * 2e7, removed, 0, removed * 2e5, rng.integers(3, 9), 8.0]
@@ -162,7 +162,7 @@ def compaction(rng: np.random.Generator, table: int, minute: float) -> Commit:
 
 
 def backfill(rng: np.random.Generator, table: int, minute: float) -> Commit:
-    """Somebody writes months again, by hand: nothing about it is usual, and mostly nobody feels it."""
+    """A manual rewrite of several months: nothing about it is usual, and it mostly affects no job."""
     partitions = float(rng.integers(14, 400))
     files = partitions * rng.uniform(1, 6)
     removed = files * rng.uniform(0, 1.2) * (rng.random() < 0.6)
@@ -173,12 +173,12 @@ def backfill(rng: np.random.Generator, table: int, minute: float) -> Commit:
 
 
 def make_atypical(rng: np.random.Generator, commit: Commit, kinds: tuple[str, ...] = ()) -> None:
-    """A fault as this engine makes it, of what it tells; one that tells too little gets more of all it does tell."""
+    """Add a fault typical of this engine, in numbers that it reports; if it reports too few, increase all of them."""
     size = commit.size
     possible = [each for each in kinds or commit.faults if not np.isnan(size[NEEDS.get(each, FILES)]) or each in FLAGS]
     fault = str(rng.choice(possible)) if possible else "all"
     factor = _log_uniform(rng, (8, 90))
-    if fault in {"small", "volume", "refresh"}:  # of a delete, too, which then writes as well
+    if fault in {"small", "volume", "refresh"}:  # a delete too, which then also writes
         least = np.array([2.0, 2e7, 1e5])
         size[[FILES, BYTES, RECORDS]] = np.maximum(size[[FILES, BYTES, RECORDS]], least)
     if fault in FLAGS:
@@ -204,7 +204,7 @@ def make_atypical(rng: np.random.Generator, commit: Commit, kinds: tuple[str, ..
 
 
 def rows(rng: np.random.Generator, commits: list[Commit]) -> list[dict[str, Any]]:
-    """The case format's commits, by time or shuffled. Ids are drawn: they tell neither order nor part in the case."""
+    """Commits in the case format, by time or shuffled. Ids are random: they reveal neither order nor role."""
     ids = np.unique(rng.integers(1 << 53, 1 << 62, 2 * len(commits)))
     for each, number in zip(commits, rng.permutation(ids)[: len(commits)].tolist(), strict=True):
         each.id = str(number)

@@ -1,4 +1,4 @@
-"""Laws of the series of the third generator: when jobs start, rhythms that move, noise by run, effects counted in runs.
+"""Laws of the series of the third generator: schedules of jobs, moving rhythms, noise by run, effects counted in runs.
 
 None of them is shared with the other generators. Times are minutes from the start of the case.
 """
@@ -19,18 +19,18 @@ DAYS: dict[Start, tuple[float, float]] = {
     "events": (5, 11),
     "several": (28, 56),
 }
-"""How long a case is, so that each way to start has some hundred runs."""
+"""Length of a case, such that each way to start has some hundred runs."""
 
 
 def runs(rng: np.random.Generator, start: Start, days: float) -> np.ndarray:
-    """Instants at which runs start, ascending; the scheduler was down for some of them."""
+    """Instants at which runs start, ascending; during some of them the scheduler is down."""
     length = days * DAY_MINUTES
     if start == "hourly":  # by cron, waits for a slot in the queue
         times = np.arange(rng.uniform(1, 55), length, 60)
         times = times + rng.exponential(rng.uniform(0.2, 3), len(times))
     elif start == "minutes":  # a trigger interval that slips
         times = np.cumsum(rng.uniform(2, 6) * (1 + rng.exponential(0.04, int(length))))
-    elif start == "events":  # a run for each delivery: busy by day, in clusters, next to none at night
+    elif start == "events":  # one run per delivery: busy by day, in clusters, almost none at night
         times = _deliveries(rng, length)
     else:  # fixed hours of each day, fewer at weekends
         hours = np.sort(rng.choice(np.arange(1, 24), int(rng.integers(6, 11)), replace=False)) * 60.0
@@ -48,7 +48,7 @@ def runs(rng: np.random.Generator, start: Start, days: float) -> np.ndarray:
 
 
 def _deliveries(rng: np.random.Generator, length: float) -> np.ndarray:
-    """A Poisson process of the time of day, thinned; a fifth of its events come as two to four in a row."""
+    """A Poisson process of the time of day, thinned; a fifth of its events occur as two to four in a row."""
     most = 1 / rng.uniform(7, 16)
     times = np.cumsum(rng.exponential(1 / most, int(1.5 * most * length) + 50))
     share = 0.55 - 0.45 * np.cos(2 * np.pi * (times % DAY_MINUTES) / DAY_MINUTES)
@@ -60,7 +60,7 @@ def _deliveries(rng: np.random.Generator, length: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Rhythm:
-    """Log level by the hour of the day and on weekends; `offset` minutes late."""
+    """Log level by the hour of the day and on weekends, delayed by `offset` minutes."""
 
     hours: np.ndarray
     weekend: float
@@ -75,7 +75,7 @@ class Rhythm:
         return cls(strength * shape / shape.max(), float(rng.uniform(-0.8, 0.2)) * strength)
 
     def late(self, minutes: float, *, scale: float = 1.0) -> Rhythm:
-        """The same rhythm some minutes later, stronger or weaker."""
+        """The same rhythm, later by some minutes, stronger or weaker."""
         return replace(self, hours=scale * self.hours, offset=self.offset + minutes)
 
     def at(self, times: np.ndarray) -> np.ndarray:
@@ -88,7 +88,7 @@ class Rhythm:
 
 
 def noise(rng: np.random.Generator, count: int, *, heavy: bool = False) -> np.ndarray:
-    """Log noise of 3 to 12 %: a part that one run hands to the next, a part of its own, and stragglers."""
+    """Log noise of 3 to 12 %: a part carried over from run to run, an independent part, and stragglers."""
     sigma, keep, share = rng.uniform(0.03, 0.12), rng.uniform(0.1, 0.8), rng.uniform(0, 0.6)
     shocks = np.sqrt(1 - keep**2) * rng.standard_normal(count)
     slow = np.empty(count)
@@ -104,7 +104,7 @@ def noise(rng: np.random.Generator, count: int, *, heavy: bool = False) -> np.nd
 
 
 def wander(rng: np.random.Generator, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """How the load moves by itself: knots each two hours, a log level at each that forgets within a day."""
+    """How the load moves by itself: knots every two hours, each with a log level that decays within a day."""
     knots = np.arange(0, length + 240, 120)
     level, levels = 0.0, []
     for step in rng.normal(0, 0.02, len(knots)).tolist():
@@ -114,7 +114,7 @@ def wander(rng: np.random.Generator, length: float) -> tuple[np.ndarray, np.ndar
 
 
 def effect(count: int, first: int, size: float, shape: str, length: int) -> np.ndarray:
-    """Log effect from the run `first` on: step, pulse of `length` runs, ramp over as many, or decay by as many."""
+    """Log effect from the run `first` onward: step, pulse of `length` runs, ramp or decay over `length` runs."""
     since = np.arange(count) - first
     on = since >= 0
     if shape == "pulse":
@@ -127,7 +127,7 @@ def effect(count: int, first: int, size: float, shape: str, length: int) -> np.n
 
 
 def shift(times: np.ndarray, onset: float, size: float, shape: str, length: float) -> np.ndarray:
-    """Log level of what happens to everybody from an instant on: step, ramp or pulse of `length` minutes."""
+    """Log level of a movement shared by all jobs from an instant onward: step, ramp or pulse of `length` minutes."""
     since = times - onset
     if shape == "ramp":
         return size * np.clip(since / length, 0, 1)

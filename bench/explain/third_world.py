@@ -1,4 +1,4 @@
-"""A case of the third generator in the making: what acts on the job and on others, and what is shown of it."""
+"""A case of the third generator under construction: influences on the job and on others, and what the case shows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Level = Callable[[np.ndarray], np.ndarray]
 
 @dataclass
 class World:
-    """A case in the making. `job`: log level by run; `shared` and `load`: of everybody and of the load, by time."""
+    """A case under construction. `job`: log level by run; `shared` and `load`: of all jobs and of the load, by time."""
 
     rng: np.random.Generator
     days: float
@@ -45,17 +45,17 @@ class World:
         return self.days * DAY_MINUTES
 
     def ratio(self, low: float = 0.15) -> float:
-        """A slowdown that somebody would be called for: at most 150 %."""
+        """A slowdown large enough to alert someone, and at most 150 %."""
         return float(1 + np.exp(self.rng.uniform(np.log(low), np.log(1.5))))
 
     def moment(self, low: float = 0.2, high: float = 0.8) -> float:
-        """An instant of this part of the case."""
+        """An instant in this part of the case."""
         return float(self.rng.uniform(low, high) * self.span)
 
     def pick(self, low: float = 0.2, high: float = 0.8, *, kinds: tuple[str, ...] = (), usual: float = 0.25) -> Commit:
-        """A commit that becomes a cause: of a writer drawn first, so that busy writers are not guilty more often.
+        """A commit that becomes a cause: its writer is drawn first, so that busy writers are not guilty more often.
 
-        A share of `usual` looks like any other; those are of writers who do not commit every few minutes.
+        A share of `usual` looks like any other; those are from writers that do not commit every few minutes.
         """
         near = [each for each in self.log if low * self.span <= each.minute <= high * self.span]
         near = [each for each in near if each.operation != "replace"] or self.log
@@ -71,7 +71,7 @@ class World:
         return chosen
 
     def cause(self, commit: Commit, ratio: float, shape: str = "step", length: int = 1) -> int:
-        """Let a commit change the job from the run that first sees it; that run's index."""
+        """Make a commit change the job from the first run that reads it; returns that run's index."""
         seen = commit.minute + self._wait if self._wait is not None else self._refreshed(commit.minute)
         first = min(int(np.searchsorted(self.times, seen)), len(self.times) - 1)
         self.job += laws.effect(len(self.times), first, float(np.log(ratio)), shape, length)
@@ -79,20 +79,20 @@ class World:
         return first
 
     def _refreshed(self, minute: float) -> float:
-        """When a reader that keeps a table's metadata for some minutes next asks for it."""
+        """When a reader that caches a table's metadata for some minutes next refreshes it."""
         return float(np.ceil(minute / self._keep) * self._keep)
 
     def some(self, low: int, high: int) -> int:
-        """How many of something."""
+        """A random number of things."""
         return int(self.rng.integers(low, high))
 
     def truth(self) -> list[Effect]:
-        """What is true of the job, after `case`."""
+        """The true effects on the job, after `case`."""
         at = _milliseconds(self.times).tolist()
         return [Effect([each.id], int(at[first]), kind, round(ratio, 4)) for each, first, kind, ratio in self.effects]
 
     def case(self, name: str) -> Case:
-        """The case as it is asked. What nobody measures, such as the load of four cases in ten, is left out."""
+        """The case as presented to a method. Unmeasured data, such as the load of four cases in ten, are left out."""
         rng, elasticity = self.rng, self.rng.uniform(0.4, 1.0)
         knots, drifts = laws.wander(rng, self.span)
         self.load.append(lambda at: np.interp(at, knots, drifts))
@@ -110,7 +110,7 @@ class World:
         }
 
     def _control(self, common: Rhythm) -> Case:
-        """A job of others: starts as it likes, feels the infrastructure more or less, reads other tables."""
+        """An independent job: has its own schedule, is affected by the infrastructure, reads other tables."""
         rng = self.rng
         usual = STARTS[:3] if self.days < 5 else ("hourly", "events") if self.days < 12 else ("hourly", "several")
         times = laws.runs(rng, usual[self.some(0, len(usual))], self.days)
@@ -119,7 +119,7 @@ class World:
         return {"id": f"job-{rng.integers(1 << 20):05x}", **_series(times, seconds, "duration_seconds")}
 
     def _shown_load(self) -> dict[str, Any]:
-        """Rows offered, scraped on a grid of its own that has holes."""
+        """Rows offered, scraped at separate times, with gaps."""
         rng = self.rng
         times = np.arange(0, self.span, float(rng.choice([5, 10, 15])))
         values = np.exp(rng.uniform(3, 12) + _sum(self.load, times) + 0.03 * rng.standard_normal(len(times)))
@@ -129,7 +129,7 @@ class World:
         return _series(times, values, "values")
 
     def _selection(self) -> dict[str, int]:
-        """What a person marked: around all that rose, or anything."""
+        """A user's selection: around the whole rise, or anything."""
         rising = [first for _, first, _, ratio in self.effects if ratio > 1] or [self.some(0, len(self.times))]
         low, high = max(0, min(rising) - self.some(2, 30)), min(len(self.times) - 1, max(rising) + self.some(8, 60))
         start, end = _milliseconds(self.times[[low, high]]).tolist()
@@ -144,7 +144,7 @@ def _sum(parts: list[Level], times: np.ndarray) -> np.ndarray:
 
 
 def _seconds(rng: np.random.Generator, level: np.ndarray, *, heavy: bool) -> np.ndarray:
-    """Durations of a job of some seconds to an hour; of some runs they are not known."""
+    """Durations of a job of some seconds to an hour; some are unknown."""
     base = np.exp(rng.uniform(np.log(12), np.log(3600)))
     seconds: np.ndarray = base * np.exp(level + laws.noise(rng, len(level), heavy=heavy))
     seconds[rng.random(len(seconds)) < rng.choice([0.0, 0.02])] = np.nan

@@ -1,4 +1,4 @@
-"""A second development generator: every law is drawn anew for each case, so that no one law is learned.
+"""A second development generator: every law is drawn again for each case, so that explain is not tuned to one law.
 
 `python -m explain.develop --wide` prints its scores.
 """
@@ -18,7 +18,7 @@ from explain.wide_series import Noise, noise, schedule, shape
 
 @dataclass
 class World:
-    """A case in the making; `job` is a log factor at the job's runs."""
+    """A case under construction; `job` is a log factor at the job's runs."""
 
     rng: np.random.Generator
     at: np.ndarray
@@ -45,11 +45,11 @@ class World:
         return 1 + float(np.exp(self.rng.uniform(np.log(0.1), np.log(1.2))))
 
     def instant(self, low: float = 0.2, high: float = 0.85) -> float:
-        """An instant of the middle of the span."""
+        """An instant in the middle of the span."""
         return float(self.at[0] + self.rng.uniform(low, high) * (self.at[-1] - self.at[0]))
 
     def first(self, commit: int) -> int:
-        """First run that feels a commit, by the case's law of delays."""
+        """First run that a commit affects, by the case's law of delays."""
         when, table = float(self.lake.at[commit]), int(self.lake.table[commit])
         delay = {
             "next": 0.0,
@@ -63,7 +63,7 @@ class World:
         return place + int(self.rng.integers(0, 4)) if self.law == "skips" else place
 
     def cause(self, commit: int, kind: str = "step", ratio: float | None = None, hours: float = 1.0) -> int:
-        """Let a commit change the job; the index of the first run that feels it."""
+        """Make a commit change the job; returns the index of the first affected run."""
         place = self.first(commit)
         if place >= self.at.size - 4:
             return self.at.size - 1
@@ -116,7 +116,7 @@ def _two(w: World) -> None:
 
 
 def _again(w: World) -> None:
-    """One writer's commits, each a pulse; some of them do nothing."""
+    """One writer's commits, each a pulse; some of them have no effect."""
     rng, table = w.rng, int(w.rng.choice(w.lake.table))
     each = wide_commits.writer(rng, table, "overwrite")
     count = int(rng.integers(4, 14))
@@ -182,7 +182,7 @@ def _nothing(w: World) -> None:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What happens; `height` of the rhythm, where it is given."""
+    """What happens; `height` of the rhythm, if fixed."""
 
     happens: Callable[[World], None]
     cause: str = "commit"
@@ -215,7 +215,7 @@ SCENARIOS = {
 
 
 def case(scenario: str, seed: int, index: int) -> Labelled:
-    """One case; the same arguments give the same case."""
+    """One case; deterministic in its arguments."""
     law = SCENARIOS[scenario]
     rng = np.random.default_rng((seed, list(SCENARIOS).index(scenario), index, 31))
     while True:

@@ -1,4 +1,4 @@
-"""Tables and writers whose laws are drawn anew for each case: cadence, sizes, tails, what is unknown, clocks."""
+"""Tables and writers with laws drawn again for each case: cadence, sizes, tails, unknown values, clocks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Writer:
     maintains: bool = False
 
     def drawn(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        """Features of so many commits."""
+        """Features of `count` commits."""
         size = (count, len(FEATURES))
         own = rng.standard_t(self.tail, size) if self.tail else rng.standard_normal(size)
         log = np.log(self.medians) + self.spread * own + self.common * rng.standard_normal((count, 1))
@@ -41,7 +41,7 @@ class Writer:
 
 @dataclass
 class Lake:
-    """Columns of all commits of the case, in any order."""
+    """Columns of all commits of the case, unordered."""
 
     writers: list[Writer]
     at: np.ndarray
@@ -58,7 +58,7 @@ class Lake:
 
     @property
     def table(self) -> np.ndarray:
-        """Of each commit."""
+        """Table of each commit."""
         return np.array([each.table for each in self.writers])[self.writer]
 
     @property
@@ -67,7 +67,7 @@ class Lake:
         return np.array([each.maintains for each in self.writers])[self.writer]
 
     def near(self, rng: np.random.Generator, instant: float) -> int:
-        """Some commit of the hours around: of any, or of any writer."""
+        """A commit within some hours: any commit, or any writer's."""
         for width in (6, 24, 1000):
             close = np.flatnonzero((np.abs(self.at - instant) < width * HOUR) & ~self.maintains)
             if close.size:
@@ -77,7 +77,7 @@ class Lake:
         return int(rng.choice(close))
 
     def spoil(self, rng: np.random.Generator, commit: int) -> None:
-        """Make a commit odd for its table, by as much as the case has it."""
+        """Make a commit odd for its table, by the case's amount."""
         row, fault = self.features[commit], int(rng.integers(6))
         how = np.exp(rng.uniform(np.log(5), np.log(100))) ** self.strength
         if fault == 0:
@@ -98,12 +98,12 @@ class Lake:
             self.spec[commit] = True
 
     def crowd(self, rng: np.random.Generator, commit: int, count: int) -> None:
-        """`count` other commits move into the minute around this one."""
+        """Move `count` other commits into the minute around this one."""
         others = rng.permutation(np.flatnonzero(np.arange(self.at.size) != commit))[:count]
         self.at[others] = self.at[commit] + rng.uniform(-30_000, 30_000, others.size)
 
     def add(self, writer: Writer, at: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """More commits of a writer; their indices."""
+        """Add commits of a writer; returns their indices."""
         if not any(writer is each for each in self.writers):
             self.writers.append(writer)
         number = next(k for k, each in enumerate(self.writers) if each is writer)
@@ -116,13 +116,13 @@ class Lake:
         return np.arange(first, first + at.size)
 
     def maintain(self, rng: np.random.Generator, instant: float) -> int:
-        """One more commit: maintenance of some table at an instant."""
+        """Add maintenance of some table at an instant."""
         table = int(rng.choice(self.table))
         known = [each for each in self.writers if each.table == table and each.maintains]
         return int(self.add(known[0] if known else maintenance(rng, table), np.array([instant]), rng)[0])
 
     def rows(self, rng: np.random.Generator) -> list[dict[str, Any]]:
-        """The case format's commits; what a writer does not tell is null."""
+        """Commits in the case format; values that a writer does not report are null."""
         found = []
         for k in range(self.at.size):
             writer = self.writers[self.writer[k]]
@@ -143,7 +143,7 @@ class Lake:
 
 
 def writer(rng: np.random.Generator, table: int, name: str | None = None, *, maintains: bool = False) -> Writer:
-    """Some way of writing to a table."""
+    """A random way of writing to a table."""
     bases = np.array([10, 5e8, 4, 2, 5e5, 15, 4.0])
     operation = name or (rng.choice(MAINTAINS) if maintains else rng.choice(np.array(NAMES, object), p=NAME_SHARES))
     empty = np.where(rng.random(7) < 0.25, rng.uniform(0.3, 1, 7), 0.0) * np.array([0, 0, 1, 1, 0, 0, 0.3])
@@ -164,7 +164,7 @@ def writer(rng: np.random.Generator, table: int, name: str | None = None, *, mai
 
 
 def maintenance(rng: np.random.Generator, table: int) -> Writer:
-    """Some way of rewriting a table's files."""
+    """A random way of rewriting a table's files."""
     return writer(rng, table, maintains=True)
 
 

@@ -10,7 +10,7 @@ from explain.cases import DAY, EPOCH, HOUR, MINUTE
 
 
 def schedule(rng: np.random.Generator, span: float | None = None) -> np.ndarray:
-    """Starts of runs, epoch milliseconds: regular, jittered or irregular, some missing, some by day alone."""
+    """Starts of runs, epoch milliseconds: regular, jittered or irregular, some missing, some only by day."""
     minutes = float(rng.choice([5, 10, 15, 20, 30, 60, 60, 120, 0]))
     mean = minutes or float(np.exp(rng.uniform(np.log(4), np.log(60))))
     days = rng.uniform(14, 28) if mean >= 30 else rng.uniform(4, 12)
@@ -33,7 +33,7 @@ def schedule(rng: np.random.Generator, span: float | None = None) -> np.ndarray:
 
 @dataclass
 class Noise:
-    """AR(1) `phi` by runs, beside a `white` share; `tail` degrees of freedom (0: normal); `seconds` 1: not a ratio."""
+    """AR(1) `phi` by runs, with a `white` share; `tail` degrees of freedom (0: normal); `seconds` 1: not a ratio."""
 
     sigma: float
     phi: float
@@ -45,7 +45,7 @@ class Noise:
     wander: float = 0.0
 
     def applied(self, rng: np.random.Generator, at: np.ndarray, log: np.ndarray) -> np.ndarray:
-        """The log durations with noise: correlated and white, as a ratio or in seconds, spikes, a wandering."""
+        """The log durations with noise: correlated and white, as a ratio or in seconds, spikes, a wandering level."""
         size = at.size
         fresh = (
             rng.standard_t(self.tail, size) / np.sqrt(self.tail / (self.tail - 2))
@@ -69,7 +69,7 @@ class Noise:
 
 
 def noise(rng: np.random.Generator) -> Noise:
-    """One job's noise."""
+    """The noise of one job."""
     return Noise(
         float(rng.uniform(0.03, 0.12)),
         float(rng.choice([0, rng.uniform(0, 0.85)])),
@@ -82,7 +82,7 @@ def noise(rng: np.random.Generator) -> Noise:
 
 
 def shape(kind: str, since: np.ndarray, hours: float) -> np.ndarray:
-    """How much of its height an effect has, hours after its onset."""
+    """Share of an effect's height, hours after its onset."""
     if kind == "ramp":
         return np.clip((since + 0.05) / hours, 0, 1)
     if kind == "pulse":

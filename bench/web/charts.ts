@@ -1,5 +1,5 @@
-// The peer: the article's component, a Chart.js of a panel with its defaults: time scale, tooltips in index mode, durations
-// as lines on the left axis, the file count as a stepped line on the right one.
+// The peer: the article's component, one Chart.js chart per panel with defaults: time scale, tooltips in index mode,
+// durations as lines on the left axis, the file count as a stepped line on the right one.
 import Chart from 'chart.js/auto';
 import 'chartjs-adapter-date-fns';
 import { NOW, series } from './data.ts';

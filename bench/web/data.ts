@@ -1,4 +1,4 @@
-// The same numbers for both sides.
+// The same numbers for both pages.
 export const NOW = Date.parse('2026-11-21T06:00:00Z');
 
 /** Deterministic noise around a level that jumps once. */

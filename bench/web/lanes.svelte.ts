@@ -1,4 +1,4 @@
-// Our side: lanes of the dashboard's own timeline, drawn from an answer. `measure.mjs` calls what stands on the window.
+// Limnograph's page: lanes of the dashboard's timeline, drawn from a response. `measure.mjs` calls the globals.
 import '../../frontend/src/app.css';
 import { flushSync, mount } from 'svelte';
 import { Cursor } from '../../frontend/src/lib/state/Cursor.svelte.ts';
@@ -45,7 +45,7 @@ function draw(lanes: number, points: number, step: number): number {
   return performance.now() - start;
 }
 
-/** Zooms by one step at each end and back; the time of each redraw. */
+/** Zooms by one step at each end and back; returns the time of each redraw. */
 function redraws(times: number): number[] {
   const { from, to, step } = props['span'] as { from: number; to: number; step: number };
   return Array.from({ length: times }, (_, i) => {

@@ -1,5 +1,5 @@
-// Builds both pages, opens each fresh several times in turn, and prints what drawing took as one JSON line.
-// Tools come from the dashboard's own modules; Chart.js from this folder's.
+// Builds both pages, opens each fresh several times, alternately, and prints the drawing times as one JSON line.
+// Tools are loaded from the dashboard's node_modules, Chart.js from this folder's.
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,12 +19,12 @@ const [
 ] = await Promise.all(['vite', '@sveltejs/vite-plugin-svelte', 'playwright'].map(load));
 const [into, rounds] = [process.argv[2], Number(process.argv[3] ?? 7)];
 const at = (values, share) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)];
-/** Stands before either draws, as the bar of a page does: a browser's first words load its fonts. */
+/** Shown before either page draws, like a page's top bar: the first text of a page loads the browser's fonts. */
 const SHELL =
   '<header><b>limnograph</b> <span class="num">0123</span> <button class="btn">Share</button></header>';
 const SETTLED_MS = 1_600; // an animation of Chart.js takes a second
 
-/** Svelte as the dashboard has it, also for what stands here. */
+/** The dashboard's Svelte, also for the modules in this folder. */
 const ofTheDashboard = {
   name: 'of-the-dashboard',
   enforce: 'pre',
@@ -49,7 +49,7 @@ for (const [name, entry] of [
         cssCodeSplit: false,
         modulePreload: false,
       },
-      // as the dashboard is built, minified: a library would keep its spaces
+      // minified, the same as the dashboard: library mode would keep whitespace
       rolldownOptions: {
         input: join(here, entry),
         output: { entryFileNames: 'page.js', assetFileNames: 'page[extname]' },
@@ -81,7 +81,7 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu'],
 });
 
-/** Opens a fresh page, draws, waits until the picture stands. `task`: CPU ms of the main thread in all. */
+/** Opens a fresh page, draws, waits until rendering is complete. `task`: total CPU ms of the main thread. */
 async function opened(side, ...given) {
   const page = await browser.newPage({
     viewport: { width: 1280, height: 1000 },
@@ -136,7 +136,7 @@ server.close();
 const least = (values) => Math.min(...values);
 console.log(
   JSON.stringify({
-    // a busy neighbour only ever adds to a time of the wall: the best page; CPU times: the median
+    // other load can only increase wall time: take the best page; CPU times: the median
     ...{
       first: least(found.first),
       redraw: least(found.redraw),
