@@ -20,7 +20,7 @@ _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
 
 class Connection:
-    """One request at a time."""
+    """A connection with one request at a time."""
 
     def __init__(self, address: tuple[str, int], request: bytes) -> None:
         self.socket = socket.create_connection(address)

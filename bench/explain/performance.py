@@ -15,7 +15,7 @@ POINTS, TABLES, COMMITS, CONTROLS, CHANGES = 10_000, 50, 10_000, 3, 5
 
 
 def large_case(seed: int) -> dict[str, Any]:
-    """A week of runs, one a minute, with five changes of 10 to 50 %."""
+    """A week of runs, one per minute, with five changes of 10 to 50 %."""
     rng = np.random.default_rng(seed)
     times = EPOCH + np.arange(POINTS) * MINUTE
     level = np.zeros(POINTS)

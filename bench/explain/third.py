@@ -71,7 +71,7 @@ def _mended(world: World) -> None:
 
 
 def _publish(world: World) -> None:
-    """A pipeline publishes all its tables within a minute, every few hours; one commit of one time is the cause."""
+    """A pipeline publishes all its tables within a minute, every few hours; a single commit is the cause."""
     every, rng = world.rng.uniform(90, 400), world.rng
     guilty_round = int(world.moment() / every)
     tables = range(world.tables, world.tables + world.some(3, 8))

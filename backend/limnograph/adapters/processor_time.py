@@ -32,7 +32,7 @@ class Sample(NamedTuple):
 
 
 def sample(pid: int) -> Sample | None:
-    """None if the system does not report it, and for a process that is gone."""
+    """A sample; None if the system does not report one, and for a process that is gone."""
     return from_proc(pid) if sys.platform == "linux" else from_ps(pid)
 
 

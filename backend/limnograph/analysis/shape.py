@@ -38,7 +38,7 @@ def packed_shape(partition: Longs, size: Longs, held: list[int], targets: Target
 
 
 def shape_of(owed: Debt | None = None, uneven: Skew | None = None) -> Shape:
-    """The members derived from a debt and a skew; None: unknown."""
+    """The shape from a debt and a skew; None: unknown."""
     return Shape(
         debt_files=owed.files if owed else None,
         debt_bytes=owed.bytes if owed else None,

@@ -22,7 +22,7 @@ class Shift(NamedTuple):
 
 
 def shift(before: Sequence[float], after: Sequence[float]) -> Shift | None:
-    """None if a group is empty."""
+    """How much `after` exceeds `before`; None if a group is empty."""
     differences = sorted(late - early for late in after for early in before)
     if not differences:
         return None

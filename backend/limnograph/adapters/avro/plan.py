@@ -261,7 +261,7 @@ class _Compiler:
 
 
 def bare_name(kind: Any) -> str | None:
-    """Name of a type that is no union; None for a union."""
+    """Name of a type; None for a union."""
     while isinstance(kind, dict):
         kind = kind["type"]
     return kind if isinstance(kind, str) else None

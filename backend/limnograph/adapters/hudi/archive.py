@@ -44,7 +44,7 @@ class Archive(msgspec.Struct, frozen=True):
 
 
 def read_archive(storage: Storage, layout: HudiLayout, kept: WeightedCache) -> Archive | None:
-    """None if nothing was archived. Raises SourceError."""
+    """The archive; None if nothing was archived. Raises SourceError."""
     try:
         listed = storage.list(layout.archive)
         named = _HISTORY if layout.layout == 2 else _LOG

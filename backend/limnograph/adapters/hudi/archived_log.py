@@ -97,7 +97,7 @@ def _varint(number: int) -> bytes:
 
 
 def _entry(record: dict[str, Any]) -> tuple[HudiInstant, Commit | LeftLogs] | None:
-    """None unless the record is a completed commit or a rollback."""
+    """A completed commit or a rollback; None for any other record."""
     requested, action = record.get("commitTime"), record.get("actionType")
     if not isinstance(requested, str) or not _INSTANT.fullmatch(requested):
         return None

@@ -89,7 +89,7 @@ _JSON = msgspec.json.Decoder(_Body)
 
 
 def parse_commit(content: bytes) -> Commit:
-    """Raises MetadataError (`commit_unreadable`). An empty file is a commit without writes, as in Hudi."""
+    """Parse a commit. Raises MetadataError (`commit_unreadable`). An empty file is one without writes, as in Hudi."""
     if not content:
         return Commit()
     try:
@@ -159,7 +159,7 @@ def _commit(body: _Body) -> Commit:
 
 
 def _written(partition: str, stat: _Stat | None) -> WriteStat | None:
-    """None for a stat without a file, which a task with nothing to write leaves."""
+    """A write stat; None for one without a file, which a task with nothing to write leaves."""
     if stat is None or not stat.path:
         return None
     name = stat.path.rpartition("/")[2]

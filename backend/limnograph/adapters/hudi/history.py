@@ -57,7 +57,7 @@ def parse_history(content: bytes) -> list[tuple[HudiInstant, Commit]]:
 
 
 def _row(row: dict[str, Any]) -> tuple[HudiInstant, Commit] | None:
-    """None if the row is not a snapshot."""
+    """The commit of a row; None if it is not a snapshot."""
     requested, completed, action, body = (row.get(column) for column in _COLUMNS)
     if action not in SNAPSHOT_ACTIONS or not isinstance(requested, str) or not _TIME.fullmatch(requested):
         return None

@@ -59,7 +59,7 @@ def read_properties(root: str, storage: Storage) -> tuple[dict[str, str], int]:
 
 
 def layout_of(root: str, properties: Mapping[str, str], storage: Storage) -> HudiLayout:
-    """Raises MetadataError (`format_version_unsupported`), SourceError."""
+    """Layout of a table. Raises MetadataError (`format_version_unsupported`), SourceError."""
     version = _number(properties.get("hoodie.table.version"))
     layout = _number(properties.get("hoodie.timeline.layout.version"))
     if layout is None and version is None:

@@ -29,7 +29,7 @@ class FileName(NamedTuple):
 
 
 def parse_name(name: str) -> FileName | None:
-    """None for a name that is neither a base nor a log file."""
+    """Parse a file name; None for one that is neither a base nor a log file."""
     if len(name) > 1024:
         return None
     if name.startswith("."):

@@ -33,7 +33,7 @@ def schema_id(text: str) -> int:
 
 
 def iceberg_schema(text: str) -> dict[str, Any] | None:
-    """None if the text is not an Avro record."""
+    """The schema in Iceberg's form; None if the text is not an Avro record."""
     if len(text) > MAX_SCHEMA_CHARS:
         return None
     try:

@@ -34,7 +34,7 @@ def siblings_of(table: MetaTable) -> dict[str, str]:
 
 
 def load_meta_table(catalog: Catalog, namespace: str, name: str) -> Table:
-    """Raises NoSuchTableError, and SourceRejected if the catalog points at a metadata file that is gone."""
+    """Load a table. Raises NoSuchTableError; SourceRejected if the catalog points at a metadata file that is gone."""
     try:
         return catalog.load_table((namespace, name))
     except FileNotFoundError as error:

@@ -1,1 +1,1 @@
-"""Spark: the session, the distributed extraction and the compare-and-set appends. The only place that knows pyspark."""
+"""Spark: the session, the distributed extraction and the compare-and-set appends."""

@@ -85,7 +85,7 @@ class SharedTables:
         self._tables = SandboxTables(msgspec.structs.replace(access, most_manifests=0))
 
     def rows(self, due: DueTable) -> pa.Table:
-        """Raises MetadataError, SourceError."""
+        """Rows of one table. Raises MetadataError, SourceError."""
         work = self._tables.wanted(due)
         groups = grouped(work)
         for first in range(0, len(groups), GROUPS_A_JOB):

@@ -36,7 +36,7 @@ class PointerRule(NamedTuple):
     warehouse: Location | None
 
     def check(self, pointer: str) -> None:
-        """Raises MetadataError: location_refused, naming the setting."""
+        """Check a pointer. Raises MetadataError: location_refused, with the name of the setting."""
         if strange(pointer) and self.known.path_map.mapped(pointer) is None:
             raise self._refused(pointer, "is not a location")
         place = self.known.settled(place_of(self.known.path_map.resolve(pointer)))

@@ -58,7 +58,7 @@ class TrinoLink(requests.Session):
             self.abort()
 
     def admit(self, url: str | None) -> None:
-        """Raises unless the address is the coordinator's."""
+        """Check an address. Raises unless it is the coordinator's."""
         if url is None or _origin(url) != self._origin:
             self._refuse("a response redirects to an address other than the coordinator's")
         if self.cut:

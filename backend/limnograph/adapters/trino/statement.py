@@ -75,7 +75,7 @@ def quoted(name: str) -> str:
 
 
 def _instant(micros: int) -> dt.datetime | None:
-    """None for a year that a parameter cannot represent."""
+    """The instant; None for a year that a parameter cannot represent."""
     try:
         return _EPOCH + dt.timedelta(microseconds=micros)
     except OverflowError:

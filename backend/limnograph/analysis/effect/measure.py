@@ -100,7 +100,7 @@ def _comparison(case: EffectCase, runs: JobRuns, others: list[OtherEvent]) -> _C
 
 
 def _not_separable(comparison: _Comparison) -> str:
-    """Why the data allow no claim, or an empty text."""
+    """Why the data support no claim; empty if they do."""
     runs, y, kernels, movement, events, known = comparison
     if movement is None:
         usual = y - sum((each.column * each.mean for each in known), np.zeros(y.size))

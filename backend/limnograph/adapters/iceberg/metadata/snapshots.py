@@ -104,7 +104,7 @@ def _one_by_one(text: Raw, edge: Edge) -> Snapshot | None:
 
 
 def _lenient(item: dict[str, Any], edge: Edge) -> Snapshot | None:
-    """None for a snapshot without an id, or with a sequence number out of range."""
+    """A snapshot; None for one without an id, or with a sequence number out of range."""
     snapshot_id = edge.number(item, "snapshot-id")
     if snapshot_id is None or not edge.fits(item, "sequence-number"):
         return None
