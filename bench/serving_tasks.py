@@ -188,7 +188,7 @@ def exposition_ours(clock: Clock, tables: str) -> int:
     from limnograph.api.metrics.exposition import TableExposition
 
     numbers, found = _numbers(int(tables)), b""
-    for _ in range(40):  # as many as the peer's
+    for _ in range(40):  # for about as long as the peer runs
         with clock():
             found = TableExposition().render(numbers)
     return found.count(b"\nlakehouse_table_") + found.startswith(b"lakehouse_table_")

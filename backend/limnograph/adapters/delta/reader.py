@@ -129,7 +129,7 @@ class DeltaReader:
             return None
         log, history = self._at(metadata)
         live, moves = found.live, found.moves or Moves(placed=False)
-        # Renamed columns change the keys of all partitions: a difference to the previous row cannot express that.
+        # Renamed columns change the keys of all partitions: a difference from the previous row cannot express that.
         changed_only = changed_only and not history.renamed(version)
         if not (changed_only and moves.placed):
             self._states.seed(log, live, version, self._storage)

@@ -36,8 +36,9 @@ DRIVER_JVM = (
     "-XX:+UseSerialGC -XX:Tier4InvocationThreshold=100000 -XX:Tier4MinInvocationThreshold=20000"
     " -XX:Tier4CompileThreshold=300000 -XX:Tier4BackEdgeThreshold=800000"
 )
-"""Collects a heap of 1 GB with one thread, and compiles only code that runs twenty times as often as the JVM's default
-threshold: planning runs much code only a few times. A first pass took 30 s of CPU with these options, 40 s without.
+"""Collects a heap of 1 GB with one thread, and fully optimises (C2) only code that runs twenty times as often as the
+JVM's default threshold: planning runs much code only a few times. A first pass took 30 s of CPU with these options,
+40 s without.
 """
 _log = logging.getLogger("limnograph.setup")
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
