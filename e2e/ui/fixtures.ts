@@ -23,10 +23,12 @@ export const test = base.extend<Fixtures>({
   },
   baseURL: async ({ stub }, use) => use(stub.url),
   complaints: [
-    async ({ page }, use) => {
+    async ({ page, stub }, use) => {
       const seen: string[] = [];
       page.on('console', (message) => {
-        if (['error', 'warning'].includes(message.type())) seen.push(message.text());
+        // a test that leaves the recorded answers gets 501 for the others, some of them after its last step
+        const expected = !stub.records && message.text().includes('501');
+        if (['error', 'warning'].includes(message.type()) && !expected) seen.push(message.text());
       });
       page.on('pageerror', (error) => seen.push(String(error)));
       await page.clock.setFixedTime(NOW);
