@@ -29,7 +29,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_of_a_document_leads_somewhere(page: Path) -> None:
+def test_every_link_of_a_document_has_a_target(page: Path) -> None:
     for path, anchor in links(page):
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), f"{page.name}: {path}"
@@ -51,7 +51,7 @@ def test_the_index_of_decisions_is_generated_from_them() -> None:
     assert (ADRS / "README.md").read_text(encoding="utf-8") == render(decisions()) + "\n"
 
 
-def test_a_number_has_one_decision() -> None:
+def test_each_number_has_one_decision() -> None:
     numbers = [decision.number for decision in decisions()]
     assert len(numbers) == len(set(numbers))
 

@@ -72,7 +72,7 @@ def test_no_module_of_the_backend_is_longer_than_400_lines() -> None:
     assert {name for name, lines in lengths.items() if lines > MOST_LINES} == LONGER
 
 
-def test_no_modules_of_the_backend_import_each_other_in_a_circle() -> None:
+def test_modules_of_the_backend_have_no_import_cycles() -> None:
     """Imports that run when a module is loaded: neither those for the type checker nor those inside functions."""
     modules = {_module_name(path): path for path in BACKEND.rglob("*.py")}
     assert _circles({name: _imports(name, path, modules.keys()) for name, path in modules.items()}) == []
@@ -131,17 +131,17 @@ def _circles(imports: Mapping[str, set[str]]) -> list[list[str]]:
         ("try:\n    import limnograph.b\nexcept ImportError:\n    pass", {"limnograph.b"}),
     ],
 )
-def test_imports_that_run_on_load_are_seen(tmp_path: Path, lines: str, found: set[str]) -> None:
+def test_imports_that_run_on_load_are_found(tmp_path: Path, lines: str, found: set[str]) -> None:
     module = tmp_path / "a.py"
     module.write_text(lines)
     assert _imports("limnograph.a", module, {"limnograph", "limnograph.a", "limnograph.b"}) == found
 
 
-def test_a_circle_is_named_by_its_modules_alone() -> None:
+def test_an_import_cycle_is_named_by_its_modules_only() -> None:
     assert _circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == [["b", "c"], ["c", "b"]]
 
 
-def test_a_class_of_services_has_its_name_for_itself() -> None:
+def test_class_names_are_unique() -> None:
     """In the whole backend a public name means one thing; within services a private one does, too."""
     places = defaultdict(set)
     for module, name in _classes():
@@ -160,14 +160,14 @@ def test_a_class_is_named_by_a_noun() -> None:
     assert sorted(set(bare) - NOUNS) == []
 
 
-def test_every_module_says_in_its_first_line_what_it_is_for() -> None:
+def test_every_module_has_a_docstring_that_states_its_purpose() -> None:
     modules = BACKEND.rglob("*.py")
     silent = [str(path.relative_to(BACKEND)) for path in modules if not ast.get_docstring(ast.parse(path.read_text()))]
     assert silent == []
 
 
 @pytest.mark.parametrize("layer", ["services", "domain", "api", "adapters", "demo"])
-def test_tests_lie_in_the_room_that_they_test(layer: str) -> None:
+def test_folders_of_tests_mirror_those_of_the_backend(layer: str) -> None:
     rooms = {
         str(path.parent.relative_to(ROOT / "tests" / layer)) for path in (ROOT / "tests" / layer).rglob("test_*.py")
     }

@@ -50,7 +50,7 @@ def test_plain_phrases_pass() -> None:
     assert list(findings(iter([VisibleText("plain", text.replace("`told`", "it"))]), rules())) == []
 
 
-def test_texts_of_a_component_are_its_words_and_not_its_code() -> None:
+def test_texts_of_a_component_are_its_visible_words_and_not_its_code() -> None:
     texts = [text.strip() for text in markup(_COMPONENT) if text.strip(" {}\n")]
     assert texts == [
         "nobody is here",

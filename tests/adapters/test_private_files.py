@@ -56,7 +56,7 @@ def everything(state: Path) -> SqlInbox:
     return inbox
 
 
-def test_all_that_is_kept_is_for_its_owner_alone_whatever_the_umask(tmp_path, umask) -> None:
+def test_all_stored_files_are_readable_by_their_owner_only_whatever_the_umask(tmp_path, umask) -> None:
     state = tmp_path / "above" / ".limnograph"
     inbox = everything(state)
     fresh_checkpoint(state / "checkpoint", print)
@@ -69,7 +69,9 @@ def test_all_that_is_kept_is_for_its_owner_alone_whatever_the_umask(tmp_path, um
     assert all(mode & 0o600 == 0o600 for mode in found.values())
 
 
-def test_an_older_state_folder_is_tightened_with_one_line_and_links_out_of_it_are_left_alone(tmp_path, caplog) -> None:
+def test_permissions_of_an_older_state_folder_are_tightened_with_one_line_but_not_through_links(
+    tmp_path, caplog
+) -> None:
     state, outside = tmp_path / ".limnograph", tmp_path / "outside"
     outside.write_text("x")
     outside.chmod(0o644)
@@ -87,7 +89,9 @@ def test_an_older_state_folder_is_tightened_with_one_line_and_links_out_of_it_ar
     assert str(state) in caplog.text
 
 
-def test_a_file_of_ours_in_a_folder_of_others_is_tightened_and_the_folder_is_not(tmp_path, caplog) -> None:
+def test_permissions_of_a_file_in_a_foreign_folder_are_tightened_and_the_folder_is_not_changed(
+    tmp_path, caplog
+) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o777)
@@ -102,7 +106,7 @@ def test_a_file_of_ours_in_a_folder_of_others_is_tightened_and_the_folder_is_not
     assert "inbox.db was readable by other users" in caplog.text
 
 
-def test_the_demos_folder_is_private_where_the_demo_makes_it(tmp_path) -> None:
+def test_the_folder_of_the_demo_is_private_if_the_demo_creates_it(tmp_path) -> None:
     with Folder(tmp_path / "demo").held():
         assert modes(tmp_path / "demo")["."] == 0o700
     assert tighten_below(tmp_path / "none") == 0

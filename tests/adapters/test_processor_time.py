@@ -60,7 +60,7 @@ def test_sleep_counts_and_a_stop_does_not() -> None:
         assert watched(own, 0.6) < 0.15
 
 
-def test_computing_counts_only_while_a_processor_is_given() -> None:
+def test_computing_counts_only_while_the_process_is_scheduled() -> None:
     with running(BUSY) as pid:
         settle(pid, asleep=False)
         own = OwnTime(pid)
@@ -76,7 +76,7 @@ def test_a_process_sleeps_only_when_all_of_its_threads_do() -> None:
         settle(pid, asleep=False)
 
 
-def test_ps_says_the_same_as_the_kernel() -> None:
+def test_ps_reports_the_same_as_the_kernel() -> None:
     with running(SLEEPING) as pid:
         settle(pid, asleep=True)
         by_ps, by_kernel = from_ps(pid), from_proc(pid)
@@ -103,7 +103,7 @@ class Played:
             self.own.look()
 
 
-def test_a_start_that_is_ready_to_run_and_is_not_let_is_never_given_up() -> None:
+def test_a_start_that_is_runnable_but_not_scheduled_is_never_abandoned() -> None:
     played = Played()
     played.play(1_800)
     assert not hangs_at_start(played.own)
@@ -111,7 +111,7 @@ def test_a_start_that_is_ready_to_run_and_is_not_let_is_never_given_up() -> None
     assert not hangs_at_start(played.own)
 
 
-def test_a_start_that_hangs_or_computes_without_end_is_given_up() -> None:
+def test_a_start_that_hangs_or_computes_indefinitely_is_abandoned() -> None:
     hung, runaway = Played(), Played()
     hung.play(50, asleep=True)
     assert not hangs_at_start(hung.own)
@@ -126,7 +126,7 @@ def test_a_start_that_hangs_or_computes_without_end_is_given_up() -> None:
     assert "s of processor time" in hangs_at_start(runaway.own)
 
 
-def test_who_looks_late_was_kept_from_running_too() -> None:
+def test_the_time_of_a_late_check_is_not_counted() -> None:
     played = Played()
     for _ in range(10):
         played.clock += 60.0
@@ -135,7 +135,7 @@ def test_who_looks_late_was_kept_from_running_too() -> None:
     assert played.own.spent == pytest.approx(2.5)
 
 
-def test_an_answer_that_wakes_now_and_then_without_end_is_late_in_the_end() -> None:
+def test_an_endless_response_with_occasional_activity_is_late_eventually() -> None:
     played = Played()
     played.play(599, share=0.001)
     assert not is_late(played.own, 10.0)
@@ -143,7 +143,7 @@ def test_an_answer_that_wakes_now_and_then_without_end_is_late_in_the_end() -> N
     assert is_late(played.own, 10.0)
 
 
-def test_where_the_system_says_nothing_the_clock_counts() -> None:
+def test_without_data_of_the_system_the_clock_counts() -> None:
     clock = [0.0]
     own = OwnTime(1, lambda _pid: None, lambda: clock[0], 0.0)
     for _ in range(100):

@@ -36,16 +36,16 @@ def of(sizes: list[int], rule: Targets, groups: list[int] | None = None, deleted
         ([922 * MIB], Debt(1, 922 * MIB, 1, 2)),
     ],
 )
-def test_what_is_owed_with_the_default_target(sizes: list[int], expected: Debt) -> None:
+def test_debt_is_computed_with_the_default_target(sizes: list[int], expected: Debt) -> None:
     assert of(sizes, ICEBERG) == expected
 
 
-def test_partitions_are_planned_by_themselves() -> None:
+def test_partitions_are_planned_independently() -> None:
     assert of([10] * 8, TINY, [1, 2] * 4) == Debt(0, 0, 0, 0)
     assert of([10] * 9, TINY, [1, 2] * 4 + [1]) == Debt(5, 50, 1, 1)
 
 
-def test_a_file_with_many_deletes_is_owed_alone() -> None:
+def test_a_file_with_many_deletes_alone_is_debt() -> None:
     assert of([100, 100], TINY, None, [True, False]) == Debt(1, 100, 1, 1)
 
 
@@ -87,6 +87,6 @@ FILES = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 3), st.booleans()
 
 
 @given(FILES, st.sampled_from([TINY, UPPERLESS]))
-def test_any_files_are_planned_as_the_planner_does(files: list[tuple[int, int, bool]], rule: Targets) -> None:
+def test_plans_equal_those_of_the_planner_for_any_files(files: list[tuple[int, int, bool]], rule: Targets) -> None:
     sizes, groups, deleted = (list(column) for column in zip(*files, strict=True)) if files else ([], [], [])
     assert of(sizes, rule, groups, deleted) == planned(sizes, groups, deleted, rule)

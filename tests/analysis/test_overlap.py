@@ -52,7 +52,7 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 20), st.integer
 
 
 @given(INTERVALS)
-def test_any_intervals_are_swept_as_they_are_counted(files: list[File]) -> None:
+def test_a_sweep_over_any_intervals_equals_plain_counting(files: list[File]) -> None:
     found = of(files)
     deepest, mean = counted(files)
     assert found.depth_max == deepest
@@ -60,7 +60,7 @@ def test_any_intervals_are_swept_as_they_are_counted(files: list[File]) -> None:
     assert found.left_out == sum(low > high for _, low, high in files)
 
 
-def test_more_files_than_are_swept_at_once_make_no_difference() -> None:
+def test_a_sweep_in_several_batches_makes_no_difference() -> None:
     rng = np.random.default_rng(3)
     partition, low = rng.integers(0, 40, 3 * module.AT_ONCE), rng.integers(0, 2**60, 3 * module.AT_ONCE)
     found = overlap(partition, low, low + 2**53)
@@ -74,7 +74,7 @@ def test_unsigned_keys_keep_their_order_beyond_63_bits() -> None:
     assert overlap(np.zeros(3, np.int64), low, low + np.uint64(1)) == Overlap(1, 1.0, 0)
 
 
-def test_large_partitions_among_small_ones_are_swept_as_they_are_by_themselves() -> None:
+def test_large_partitions_among_small_ones_are_swept_as_if_alone() -> None:
     rng = np.random.default_rng(5)
     partition = np.concatenate([np.full(2 * module.ALONE, 70_000), rng.integers(0, 9, 90), np.full(module.ALONE, 4)])
     rng.shuffle(partition)

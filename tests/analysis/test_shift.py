@@ -7,11 +7,11 @@ import pytest
 from limnograph.analysis.shift import shift
 
 
-def test_equal_steps_are_told_exactly() -> None:
+def test_equal_steps_are_measured_exactly() -> None:
     assert shift([52.0] * 10, [160.0] * 10) == (108.0, 108.0, 108.0)
 
 
-def test_one_slow_run_does_not_carry_it_away() -> None:
+def test_one_slow_run_does_not_distort_the_result() -> None:
     usual = [51.0, 52.0, 53.0, 52.0, 54.0, 52.0, 51.0, 53.0, 52.0]
     found = shift([*usual, 52.0], [*usual, 900.0])
     assert found is not None
@@ -27,7 +27,7 @@ def test_few_runs_have_no_bounds_and_none_have_no_change() -> None:
 
 
 @pytest.mark.parametrize("sizes", [(4, 4), (6, 12), (30, 30)])
-def test_the_bounds_hold_the_truth_in_some_95_of_100_cases(sizes: tuple[int, int]) -> None:
+def test_the_bounds_cover_the_truth_in_about_95_of_100_cases(sizes: tuple[int, int]) -> None:
     chance, held = Random(7), 0
     for _ in range(400):
         before = [chance.lognormvariate(4.0, 0.3) for _ in range(sizes[0])]

@@ -14,7 +14,7 @@ def of(*sizes: int) -> Skew:
     return skew(np.array(sizes, np.int64))
 
 
-def test_nothing_is_told_of_nothing() -> None:
+def test_without_partitions_there_is_no_skew() -> None:
     assert of() == of(0, 0) == Skew(None, None, None, None)
 
 
@@ -30,13 +30,13 @@ def test_one_hot_partition_of_a_thousand_shows_in_max_over_median() -> None:
     assert found.cv == pytest.approx(0.59, abs=0.01)
 
 
-def test_a_median_of_nothing_has_no_ratio() -> None:
+def test_a_median_of_zero_has_no_ratio() -> None:
     found = of(0, 0, 9)
     assert (found.max_over_median, found.top1_share, found.gini) == (None, 1.0, pytest.approx(2 / 3))
 
 
 @given(st.lists(st.integers(0, 2**50), min_size=1, max_size=50))
-def test_shares_lie_between_0_and_1(sizes: list[int]) -> None:
+def test_shares_are_between_0_and_1(sizes: list[int]) -> None:
     found = of(*sizes)
     if sum(sizes):
         assert found.top1_share == pytest.approx(max(sizes) / sum(sizes))

@@ -23,7 +23,7 @@ def test_two_commits_a_day_five_seconds_apart_are_one_burst() -> None:
     assert usual(*twice) == DAY / 2 - 5
 
 
-def test_bursts_of_many_commits_are_one_each_also_where_one_step_takes_some_minutes() -> None:
+def test_bursts_of_many_commits_are_one_each_even_if_a_step_takes_some_minutes() -> None:
     nightly = [day * DAY + commit * 20 for day in range(6) for commit in range(300)]
     assert usual(*nightly) == DAY - 299 * 20
     in_two = [day * DAY + step for day in range(6) for step in (0, 5, 40 * MINUTE, 40 * MINUTE + 5)]
@@ -43,13 +43,13 @@ def test_a_stream_without_pauses_has_a_gap_of_a_minute() -> None:
     assert usual(*range(0, HOUR, 10), *range(HOUR + 90, 3 * HOUR, 10)) == 100, "one pause makes it no table of bursts"
 
 
-def test_what_is_not_known_is_none() -> None:
+def test_an_unknown_gap_is_none() -> None:
     assert usual(0, HOUR, 2 * HOUR, 3 * HOUR) is None, "four commits"
     assert usual(*range(0, 300, 10)) is None, "one load of thirty commits, never again"
     assert usual(*range(0, 300, 10), *range(DAY, DAY + 300, 10)) is None, "two bursts"
 
 
-def test_many_tables_at_once_are_what_each_is_alone() -> None:
+def test_many_tables_at_once_equal_each_one_alone() -> None:
     chance = Random(18)
     tables = [np.cumsum([int(chance.lognormvariate(4, 3) * 1e6) for _ in range(n)]) for n in range(1, 200)]
     gaps = np.full((len(tables), LAST_GAPS), np.inf)

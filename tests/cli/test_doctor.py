@@ -34,7 +34,7 @@ def asked(file: str, *more: str) -> tuple[int, dict[str, dict[str, str]]]:
     return result.exit_code, {check["name"]: check for check in document["checks"]}
 
 
-def test_a_sound_installation_passes(tmp_path) -> None:
+def test_a_healthy_installation_passes(tmp_path) -> None:
     Iceberg(tmp_path).fill(ROWS, LOG)
     code, found = asked(settings(tmp_path))
     assert code == 0, found
@@ -44,14 +44,14 @@ def test_a_sound_installation_passes(tmp_path) -> None:
         assert found[name]["status"] == "ok", found[name]
 
 
-def test_before_the_first_pass_it_says_what_to_run(tmp_path) -> None:
+def test_before_the_first_pass_it_names_the_command_to_run(tmp_path) -> None:
     Iceberg(tmp_path)
     code, found = asked(settings(tmp_path))
     assert code == 0
     assert (found["meta tables"]["status"], "pipeline --once" in found["meta tables"]["remedy"]) == ("warn", True)
 
 
-def test_a_catalog_that_is_away_fails_with_its_remedy_and_the_rest_is_told(tmp_path) -> None:
+def test_an_unavailable_catalog_fails_with_its_remedy_and_the_rest_is_reported(tmp_path) -> None:
     code, found = asked(settings(tmp_path, catalog=f"sqlite:////{tmp_path}/none/catalog.db"))
     assert code == 1
     assert found["catalog lake"]["status"] == "fail"
@@ -59,7 +59,7 @@ def test_a_catalog_that_is_away_fails_with_its_remedy_and_the_rest_is_told(tmp_p
     assert found["cache"]["status"] == "ok"
 
 
-def test_sources_that_fail_warn_because_pages_come_without_them(tmp_path) -> None:
+def test_failing_sources_are_warnings_because_pages_work_without_them(tmp_path) -> None:
     Iceberg(tmp_path).fill(ROWS, LOG)
     sources = (
         '[prometheus.main]\nurl = "http://127.0.0.1:9"\n[alertmanager]\nurl = "http://127.0.0.1:9"\n'
@@ -106,7 +106,7 @@ def prometheus() -> Iterator[str]:
     server.server_close()
 
 
-def test_queries_of_jobs_are_asked_and_one_that_is_refused_is_named(tmp_path, prometheus) -> None:
+def test_queries_of_jobs_are_sent_and_a_refused_one_is_named(tmp_path, prometheus) -> None:
     Iceberg(tmp_path).fill(ROWS, LOG)
     jobs = (
         '[[jobs]]\nname = "churn"\ncpu = "churn_cores"\nspill = "nothing"\n'
@@ -124,7 +124,7 @@ def test_queries_of_jobs_are_asked_and_one_that_is_refused_is_named(tmp_path, pr
     assert "queries of plain" not in found
 
 
-def test_every_part_has_one_line_and_what_is_not_well_says_what_to_do(tmp_path) -> None:
+def test_every_check_has_one_line_and_a_failed_one_has_a_remedy(tmp_path) -> None:
     Iceberg(tmp_path).fill(ROWS, LOG)
     sources = '[prometheus.main]\nurl = "http://127.0.0.1:9"\n[trino]\nurl = "http://127.0.0.1:9"\ncatalog = "lake"\n'
     _, found = asked(settings(tmp_path, sources))
@@ -137,14 +137,14 @@ def test_every_part_has_one_line_and_what_is_not_well_says_what_to_do(tmp_path) 
         assert line["status"] == "ok" or line["remedy"], name
 
 
-def test_lines_are_for_people(tmp_path) -> None:
+def test_each_line_begins_with_its_status(tmp_path) -> None:
     result = CliRunner().invoke(command, ["--config", settings(tmp_path), "--within", "60"])
     lines = result.stdout.splitlines()
     assert any(line.startswith("ok    cache") for line in lines)
     assert all(line[:4].strip() in {"ok", "warn", "fail"} for line in lines)
 
 
-def test_what_hangs_is_a_finding_and_does_not_hold_the_others_up() -> None:
+def test_a_hanging_check_is_a_finding_and_does_not_delay_the_others() -> None:
     def hang() -> CheckResult:
         time.sleep(30)
         return CheckResult("")
@@ -155,7 +155,7 @@ def test_what_hangs_is_a_finding_and_does_not_hold_the_others_up() -> None:
     assert not well(found)
 
 
-def test_an_error_nobody_thought_of_is_a_finding() -> None:
+def test_an_unexpected_error_is_a_finding() -> None:
     def broken() -> CheckResult:
         raise RuntimeError("driver")
 
@@ -169,7 +169,7 @@ def test_an_error_nobody_thought_of_is_a_finding() -> None:
 @pytest.mark.parametrize(
     ("theirs", "words", "warns"), [(100.4, "in sync", False), (160, "60 s ahead", True), (97, "3 s behind", False)]
 )
-def test_clocks_that_are_apart_are_told(theirs, words, warns) -> None:
+def test_clocks_that_differ_are_reported(theirs, words, warns) -> None:
     told = skewed("main", theirs, 100)
     assert words in told.detail
     assert (told.remedy is not None) == warns
@@ -205,7 +205,7 @@ def test_patterns_and_folders_that_match_nothing_are_named(tmp_path) -> None:
     assert found["table files.raw.events"]["status"] == "fail"
 
 
-def test_a_warehouse_that_is_matched_by_its_own_name_is_well(tmp_path) -> None:
+def test_a_warehouse_that_is_matched_by_its_own_name_passes(tmp_path) -> None:
     Lake(tmp_path).table("sales.orders")
     DeltaLog(tmp_path / "landing" / "clicks").begin(add("a.parquet"))
     more = (

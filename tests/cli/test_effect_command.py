@@ -60,7 +60,7 @@ def test_answers_come_in_input_order_in_the_shape_of_the_contract() -> None:
         ({"others": [{"at": 1, "kind": "storm"}]}, "others[0].kind"),
     ],
 )
-def test_a_bad_line_is_reported_by_field_and_the_others_are_answered(changes: dict[str, Any], field: str) -> None:
+def test_an_invalid_line_is_reported_by_field_and_the_others_are_answered(changes: dict[str, Any], field: str) -> None:
     code, answers, errors = effect(f"{json.dumps(line(**changes))}\n{json.dumps(line())}\n")
     assert code == 1
     assert [each["id"] for each in answers] == ["a"]

@@ -23,7 +23,7 @@ def explain(text: str, source: str = "-") -> tuple[int, list[dict[str, Any]], li
     return found.exit_code, answers, errors
 
 
-def test_a_file_of_cases_gives_an_answer_a_line_in_the_contracts_shape(tmp_path: Path) -> None:
+def test_a_file_of_cases_yields_one_answer_per_line_in_the_contracts_shape(tmp_path: Path) -> None:
     lines = tmp_path / "cases.jsonl"
     lines.write_text("\n".join(json.dumps({**guilty_case(), "id": name}) for name in ("a", "b")) + "\n\n")
     code, answers, errors = explain("", str(lines))
@@ -48,7 +48,7 @@ def test_a_file_of_cases_gives_an_answer_a_line_in_the_contracts_shape(tmp_path:
         ('{"id":"x","job":' + '{"a":' * 5_000 + "1" + "}" * 5_000 + "}", "line"),
     ],
 )
-def test_a_line_that_is_no_case_is_told_and_the_others_go_on(line: str, field: str) -> None:
+def test_an_invalid_line_is_reported_and_the_others_are_answered(line: str, field: str) -> None:
     code, answers, errors = explain(f"{line}\n{json.dumps(guilty_case())}\n")
     assert code == 1
     assert [each["id"] for each in answers] == ["case"]
@@ -56,7 +56,7 @@ def test_a_line_that_is_no_case_is_told_and_the_others_go_on(line: str, field: s
     assert errors[0]["error"]
 
 
-def test_what_measurements_look_like_is_no_error_and_answers_keep_the_order_of_cases() -> None:
+def test_messy_measurements_are_not_errors_and_answers_keep_the_order_of_cases() -> None:
     told = guilty_case()
     job = told["job"]
     pairs = list(zip(job["times"], job["duration_seconds"], strict=True))

@@ -102,7 +102,7 @@ def test_a_moved_table_is_read_through_a_path_map(lake: Lake, tmp_path: Path) ->
     assert found["problems"][0]["detail"].endswith(f"--path-map {table.location()}={moved}")
 
 
-def test_a_place_beside_the_tables_folder_is_read_when_it_is_allowed(lake: Lake, tmp_path: Path) -> None:
+def test_a_location_outside_the_tables_folder_is_read_when_it_is_allowed(lake: Lake, tmp_path: Path) -> None:
     table = lake.table()
     table.append(rows("eu"))
     beside = tmp_path / "beside"
@@ -138,7 +138,7 @@ def test_a_damaged_file_is_named_with_what_is_wrong(lake: Lake) -> None:
     }
 
 
-def test_nothing_known_is_null_in_the_document(lake: Lake) -> None:
+def test_unknown_values_are_null_in_the_document(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu"))
     location = rewrite_metadata(table, strip_summaries)

@@ -121,7 +121,7 @@ def judge(parsing: TableParser, question: Inspect) -> None:
 
 @pytest.mark.parametrize("table_format", [None, "iceberg", "delta", "hudi"])
 @pytest.mark.parametrize("name", NOT_A_TABLE)
-def test_what_is_no_table_is_unreadable_with_a_code_and_a_remedy(
+def test_a_location_that_is_not_a_table_is_unreadable_with_a_code_and_a_remedy(
     places: Path, name: str, table_format: str | None
 ) -> None:
     location = f"{places}/{name}"
@@ -150,14 +150,14 @@ def test_a_folder_of_parquet_files_is_named_as_one(places: Path) -> None:
     assert "1 Parquet files without a table format, such as those of a Hive table" in detail
 
 
-def test_people_see_the_same_code_and_exit_status(places: Path) -> None:
+def test_the_text_view_has_the_same_code_and_exit_status(places: Path) -> None:
     result = CliRunner().invoke(command, [f"{places}/empty"], catch_exceptions=False)
     assert result.exit_code == 3
     assert result.stdout.startswith("unreadable")
     assert "not_a_table: " in result.stdout
 
 
-def test_a_log_without_what_makes_a_table_names_what_is_missing(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_complete_table_names_what_is_missing(tmp_path: Path) -> None:
     log = DeltaLog(tmp_path / "t")
     (log.log / "_last_checkpoint").write_text('{"version":3}')
     assert "no _delta_log with a commit or checkpoint" in unreadable(str(log.folder))["problems"][0]["detail"]
@@ -166,7 +166,7 @@ def test_a_log_without_what_makes_a_table_names_what_is_missing(tmp_path: Path) 
     assert "no metadata/*.metadata.json" in unreadable(str(tmp_path / "i"))["problems"][0]["detail"]
 
 
-def test_storage_that_does_not_serve_is_unavailable_with_what_to_check(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_storage_that_does_not_respond_is_unavailable_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "AWS_ACCESS_KEY_ID": "",
         "AWS_EC2_METADATA_DISABLED": "true",
@@ -193,7 +193,7 @@ def test_a_folder_that_may_not_be_read_is_unavailable(delta: Path) -> None:
     assert "may read it" in found["problems"][0]["detail"]
 
 
-def test_the_wrong_format_is_told_together_with_the_right_one(delta: Path, hudi: Path) -> None:
+def test_the_wrong_format_is_reported_together_with_the_right_one(delta: Path, hudi: Path) -> None:
     for folder, right, wrong in ((delta, "delta", "hudi"), (delta, "delta", "iceberg"), (hudi, "hudi", "delta")):
         error = refused(str(folder), "--format", wrong)
         assert (error.field, f"a {right} table, not {wrong}" in error.detail) == ("--format", True)

@@ -38,7 +38,7 @@ def found(table: MetadataTable) -> InspectionReport:
     return inspect(table.metadata_location, fresh_reader())
 
 
-def test_every_section_is_there_with_its_numbers(busy: MetadataTable) -> None:
+def test_every_section_is_shown_with_its_numbers(busy: MetadataTable) -> None:
     text = drawn(found(busy))
     for line in (
         "File sizes, target 512 MiB",
@@ -70,7 +70,7 @@ def test_a_problem_of_many_snapshots_is_one_line(busy: MetadataTable) -> None:
     assert text.index("partial  ") < text.index("manifest_missing") < text.index("format") < text.index("Last 10 of")
 
 
-def test_no_more_is_said_of_a_size_than_its_bin_knows(tmp_path: Path) -> None:
+def test_a_size_is_shown_no_more_precisely_than_its_bin(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path)
     table.append(table.file("eu", size=700))
     assert "p10 p50 p90     all < 8 KiB" in drawn(found(table))
@@ -84,7 +84,7 @@ def test_no_more_is_said_of_a_size_than_its_bin_knows(tmp_path: Path) -> None:
     assert "32 - 64 MiB" not in text
 
 
-def test_what_is_not_known_is_said_and_never_0(busy: MetadataTable) -> None:
+def test_unknown_values_are_shown_as_unknown_and_never_0(busy: MetadataTable) -> None:
     path_of(busy.manifests[busy.head() or 0][0].path).unlink()
     text = drawn(found(busy))
     assert "size            unknown" in text
@@ -93,7 +93,7 @@ def test_what_is_not_known_is_said_and_never_0(busy: MetadataTable) -> None:
     assert "15, 1 of deletes" in text
 
 
-def test_a_table_without_snapshots_and_an_unreadable_one_are_told(tmp_path: Path) -> None:
+def test_a_table_without_snapshots_and_an_unreadable_one_are_shown_as_such(tmp_path: Path) -> None:
     empty = MetadataTable(tmp_path)
     assert "No snapshots." in drawn(found(empty))
     path_of(empty.metadata_location).write_text("{")
@@ -102,7 +102,7 @@ def test_a_table_without_snapshots_and_an_unreadable_one_are_told(tmp_path: Path
     assert "metadata_unreadable" in text
 
 
-def test_who_counts_otherwise_is_told(tmp_path: Path) -> None:
+def test_contradicting_counts_are_shown_with_their_source(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path)
     table.append(table.file("eu"))
     assert "summary of its writer differs" not in drawn(found(table))
@@ -111,7 +111,7 @@ def test_who_counts_otherwise_is_told(tmp_path: Path) -> None:
     assert "summary         the summary of its writer differs: total-records" in drawn(found(table))
 
 
-def test_foreign_text_commands_no_terminal(tmp_path: Path) -> None:
+def test_text_of_a_table_cannot_control_the_terminal(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path)
     table.append(table.file("\x1b[2Jeu\r"), table.file("[red]us[red]"))
     table.set_ref("evil\x1b]0;x\x07", table.head() or 0, "tag")
@@ -122,7 +122,7 @@ def test_foreign_text_commands_no_terminal(tmp_path: Path) -> None:
     assert "[red]us[red]" in text
 
 
-def test_the_json_is_a_projection_of_what_is_drawn(busy: MetadataTable) -> None:
+def test_the_json_is_a_projection_of_the_report(busy: MetadataTable) -> None:
     inspected = found(busy)
     document = json.loads(msgspec.json.encode(inspected.document))
     assert set(document) == {"table", "status", "problems", "snapshots", "current"}

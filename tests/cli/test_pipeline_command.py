@@ -16,19 +16,19 @@ from limnograph.domain.errors import EnvironmentFault, InvalidInput, SettingsErr
 from limnograph.domain.failpoints import FAILPOINTS, STEPS, WHEN, FailpointReached, Failpoints
 
 
-def test_failpoints_are_printed_one_a_line() -> None:
+def test_failpoints_are_printed_one_per_line() -> None:
     result = CliRunner().invoke(failpoints.command)
     assert result.stdout.splitlines() == list(FAILPOINTS)
     assert {"before_append_snapshots", "after_append_snapshots"} <= set(FAILPOINTS)
 
 
-def test_every_step_says_when_it_is_passed() -> None:
+def test_the_list_explains_when_each_failpoint_is_passed() -> None:
     lines = CliRunner().invoke(failpoints.command, ["--when"]).stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(STEPS)
     assert set(WHEN) == set(STEPS)
 
 
-def test_a_failpoint_acts_at_its_nth_pass_only() -> None:
+def test_a_failpoint_acts_only_when_it_is_passed_the_nth_time() -> None:
     points = Failpoints("before_append_changes:2:raise")
     points.reach("before_append_changes")
     points.reach("after_append_changes")
@@ -40,7 +40,7 @@ def test_a_failpoint_acts_at_its_nth_pass_only() -> None:
 @pytest.mark.parametrize(
     "setting", ["x:1:raise", "after_append_changes:1", "after_append_changes:a:kill", "after_append_changes:1:no"]
 )
-def test_a_wrong_failpoint_is_a_sentence(setting: str) -> None:
+def test_a_wrong_failpoint_is_a_one_line_error(setting: str) -> None:
     with pytest.raises(SettingsError, match="limnograph failpoints"):
         Failpoints(setting)
 
@@ -76,7 +76,7 @@ def test_a_missing_settings_file_names_the_option() -> None:
         (["--reextract", "lake.sales.orders", "--since", "2026-13-01"], "--since"),
     ],
 )
-def test_a_repair_that_is_asked_for_wrongly_names_the_option(options: list[str], named: str) -> None:
+def test_a_wrong_option_of_repair_is_named(options: list[str], named: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         CliRunner().invoke(pipeline.command, options, catch_exceptions=False)
     assert raised.value.field == named
@@ -96,12 +96,12 @@ def test_since_is_a_date_or_a_time_in_utc_where_it_names_no_zone(text: str, micr
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("48h", 172_800), ("30m", 1_800), ("7d", 604_800)])
-def test_since_is_a_while_before_now(text: str, seconds: int) -> None:
+def test_since_may_be_a_duration_before_now(text: str, seconds: int) -> None:
     before = SystemClock().now()
     assert before <= pipeline.instant(text) + seconds * 1_000_000 <= SystemClock().now()
 
 
-def test_a_port_for_the_streams_numbers_that_is_taken_ends_it_before_spark_starts(tmp_path: Path) -> None:
+def test_a_metrics_port_in_use_ends_the_stream_before_spark_starts(tmp_path: Path) -> None:
     config = tmp_path / "c.toml"
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -138,7 +138,7 @@ main()
         ('type = "sql"\nuri = "sqlite:////no/c.db"', "pyspark is not installed"),
     ],
 )
-def test_an_error_of_the_settings_comes_before_what_the_machine_lacks(settings, said, tmp_path) -> None:
+def test_an_error_of_the_settings_is_reported_before_missing_programs(settings, said, tmp_path) -> None:
     (tmp_path / "c.toml").write_text(f"[catalogs.lake]\n{settings}\n")
     command = [sys.executable, "-c", WITHOUT_SPARK, "pipeline", "--once", "--config", str(tmp_path / "c.toml")]
     found = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

@@ -59,7 +59,7 @@ def test_a_token_is_printed_once_and_kept_as_a_hash(run, tmp_path) -> None:
         ("x", "--scope", "read", "--expires", "2020-01-01"),
     ],
 )
-def test_what_makes_no_token_names_what_to_change(run, arguments) -> None:
+def test_invalid_arguments_of_a_token_name_what_to_change(run, arguments) -> None:
     with pytest.raises(InvalidInput):
         run("create", *arguments)
     assert json.loads(run("list", "--json").stdout) == []
@@ -73,7 +73,7 @@ def test_a_name_is_one_token_at_a_time(run) -> None:
     run("create", "x", "--scope", "read")
 
 
-def test_a_damaged_file_lets_nobody_in_and_is_not_written_over(run, tmp_path) -> None:
+def test_a_damaged_file_grants_no_access_and_is_not_overwritten(run, tmp_path) -> None:
     run("create", "x", "--scope", "read")
     file = tmp_path / ".limnograph/tokens.json"
     file.write_text('[{"id": 1')

@@ -88,7 +88,7 @@ def test_a_dropped_table_is_no_longer_listed_and_has_no_pointer(world: World) ->
     assert other in names
 
 
-def test_a_renamed_table_stands_under_its_new_name_alone(world: World) -> None:
+def test_a_renamed_table_is_listed_under_its_new_name_only(world: World) -> None:
     name = made(world, "sales", "orders")
     before = probed(world, name)
     world.writer.rename_table(("sales", "orders"), ("sales", "invoices"))
@@ -115,7 +115,7 @@ def test_nested_namespaces_are_levels_of_the_name(world: World) -> None:
     assert probed(world, deep) is not None
 
 
-def test_a_table_that_was_never_there_has_no_pointer(world: World) -> None:
+def test_a_table_that_never_existed_has_no_pointer(world: World) -> None:
     made(world, "sales", "orders")
     assert world.catalog.probe(TableName(world.catalog.name, "sales", "nobody")).pointer is None
 

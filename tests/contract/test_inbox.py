@@ -83,7 +83,7 @@ def test_the_same_key_of_another_kind_is_another_item(inbox: Any) -> None:
     assert len(inbox.items("alert")) == 1
 
 
-def test_items_come_oldest_first_from_an_instant_on(inbox: Any) -> None:
+def test_items_since_an_instant_are_returned_oldest_first(inbox: Any) -> None:
     inbox.put([item("late", 30), item("early", 10), item("middle", 20)])
     assert keys(inbox.items("run")) == ["early", "middle", "late"]
     assert keys(inbox.items("run", since=20)) == ["middle", "late"]
@@ -91,7 +91,7 @@ def test_items_come_oldest_first_from_an_instant_on(inbox: Any) -> None:
     assert inbox.newest("run") == 30
 
 
-def test_a_marked_item_waits_no_more_and_stays_until_it_is_purged(inbox: Any, opened: Open) -> None:
+def test_a_marked_item_is_no_longer_waiting_and_stays_until_it_is_purged(inbox: Any, opened: Open) -> None:
     inbox.put([item("a"), item("b"), item("c", kind="alert")])
     inbox.mark([item("a"), item("gone")], at=100)
     inbox.mark([item("a")], at=900)
@@ -103,7 +103,7 @@ def test_a_marked_item_waits_no_more_and_stays_until_it_is_purged(inbox: Any, op
     assert inbox.put([item("a", 5)]) == 1
 
 
-def test_the_backlog_is_what_no_table_has_yet_and_its_oldest_item(inbox: Any) -> None:
+def test_the_backlog_is_the_number_of_items_in_no_table_yet_and_the_oldest_of_them(inbox: Any) -> None:
     assert inbox.backlog(ALL) == (0, None)
     inbox.put([item("b", 7), item("a", 5), item("c", 3, kind="alert"), item("n", 1, "notification", committed_at=1)])
     assert inbox.backlog(ALL) == (3, 3)
@@ -112,7 +112,7 @@ def test_the_backlog_is_what_no_table_has_yet_and_its_oldest_item(inbox: Any) ->
     assert inbox.backlog(("run",)) == (1, 7)
 
 
-def test_what_needs_no_row_never_waits(inbox: Any) -> None:
+def test_items_that_need_no_row_are_never_waiting(inbox: Any) -> None:
     inbox.put([item("n", 7, "notification", committed_at=7)])
     assert inbox.waiting(ALL, 10) == []
     assert inbox.newest("notification") == 7
@@ -128,7 +128,7 @@ def test_the_newest_mark_of_a_pass_is_never_purged(inbox: Any, opened: Open) -> 
     assert inbox.backlog(ALL) == (0, None)
 
 
-def test_odd_bytes_and_keys_come_back_as_they_were(inbox: Any, opened: Open) -> None:
+def test_odd_bytes_and_keys_are_read_back_unchanged(inbox: Any, opened: Open) -> None:
     odd = item_key("r\x00ün", "ok\ud7ff", "x" * 5000)
     payload = bytes(range(256))
     inbox.put([InboxItem("run", odd, payload, 2**60)])
@@ -151,7 +151,7 @@ def test_many_writers_of_the_same_keys_store_each_once(opened: Open) -> None:
     assert len(opened().items("run")) == 40
 
 
-def test_what_was_accepted_is_there_for_the_next_process(tmp_path: Path) -> None:
+def test_accepted_items_are_there_for_the_next_process(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/inbox.db"
     first = SqlInbox(url)
     first.put([item("a")])
@@ -164,7 +164,7 @@ OLDER = (
 )
 
 
-def test_an_inbox_of_an_older_version_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
+def test_an_inbox_of_an_older_version_is_upgraded_in_place(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "inbox.db") as older:
         older.execute(OLDER.format(bytes="blob"))
         older.execute("insert into inbox values ('run', '[\"r\",\"ok\"]', x'7b7d', 5)")
@@ -190,7 +190,7 @@ def test_an_inbox_of_an_older_version_is_brought_up_to_date_in_place(tmp_path: P
 
 
 @pytest.mark.slow
-def test_an_older_inbox_in_postgresql_is_brought_up_to_date_too(database: str) -> None:
+def test_an_older_inbox_in_postgresql_is_upgraded_too(database: str) -> None:
     import sqlalchemy as sa
 
     engine = sa.create_engine(database)
@@ -204,7 +204,7 @@ def test_an_older_inbox_in_postgresql_is_brought_up_to_date_too(database: str) -
     assert SqlInbox(database).purge(10) == 1
 
 
-def test_an_inbox_that_cannot_store_says_so(tmp_path: Path) -> None:
+def test_an_inbox_that_cannot_store_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "inbox.db").write_bytes(b"this is no database, and long enough to be taken for one" * 20)
     with pytest.raises(SourceUnavailable, match="inbox"):
         SqlInbox(f"sqlite:///{tmp_path}/inbox.db").put([item("a")])
@@ -212,14 +212,14 @@ def test_an_inbox_that_cannot_store_says_so(tmp_path: Path) -> None:
         sqlite3.connect(tmp_path / "inbox.db").execute("select * from inbox")
 
 
-def test_an_inbox_in_a_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:
+def test_an_inbox_in_a_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
     with pytest.raises(SourceUnavailable, match="inbox"):
         SqlInbox(f"sqlite:///{tmp_path}/state/inbox.db").newest("run")
 
 
 @pytest.mark.parametrize("url", ["nonsense", "nosuchdb://host/inbox", "postgresql://host:port/inbox"])
-def test_a_url_of_no_database_names_its_key(url: str) -> None:
+def test_a_url_that_is_not_of_a_database_names_its_key(url: str) -> None:
     with pytest.raises(SettingsError, match=r"^inbox\.url: is not a database URL"):
         SqlInbox(url)
 

@@ -77,7 +77,7 @@ def test_tables_are_created_once_and_start_empty(stores: Callable[[], MetaStore]
     assert store.changes(None) == []
 
 
-def test_what_was_appended_is_known_at_that_head_and_later(stores: Callable[[], MetaStore]) -> None:
+def test_appended_rows_are_visible_at_that_head_and_later(stores: Callable[[], MetaStore]) -> None:
     store = stores()
     store.ensure()
     put(
@@ -108,7 +108,7 @@ def test_an_append_on_a_stale_head_is_refused_and_writes_nothing(stores: Callabl
     assert partitioned(found) == {"u": {1: False, 2: False}}
 
 
-def test_of_racing_appends_on_one_head_one_wins(stores: Callable[[], MetaStore]) -> None:
+def test_one_of_several_racing_appends_on_one_head_wins(stores: Callable[[], MetaStore]) -> None:
     store = stores()
     store.ensure()
     put(store, snapshot(1))
@@ -130,7 +130,7 @@ def test_of_racing_appends_on_one_head_one_wins(stores: Callable[[], MetaStore])
     assert sorted(outcomes) == ["refused", "refused", "won"]
 
 
-def test_of_some_keys_those_with_a_row_at_the_head_are_held(stores: Callable[[], MetaStore]) -> None:
+def test_among_some_keys_those_with_a_row_at_the_head_are_found(stores: Callable[[], MetaStore]) -> None:
     store = stores()
     store.ensure()
     assert store.held(RUNS, None, {("r", "ok")}) == set()
@@ -146,7 +146,7 @@ def test_of_some_keys_those_with_a_row_at_the_head_are_held(stores: Callable[[],
     assert store.held(RUNS, head, set()) == set()
 
 
-def test_changes_come_back_as_they_were_written(stores: Callable[[], MetaStore]) -> None:
+def test_changes_are_read_back_as_they_were_written(stores: Callable[[], MetaStore]) -> None:
     store = stores()
     store.ensure()
     written = [
@@ -158,7 +158,7 @@ def test_changes_come_back_as_they_were_written(stores: Callable[[], MetaStore])
     assert sorted(found, key=lambda row: row.at) == written
 
 
-def test_names_of_all_tables_are_read_apart_from_states_of_some(stores: Callable[[], MetaStore]) -> None:
+def test_names_of_all_tables_and_states_of_some_are_read_separately(stores: Callable[[], MetaStore]) -> None:
     store = stores()
     store.ensure()
     assert (store.names(None), store.states(None, {"u"})) == ([], [])
@@ -185,7 +185,7 @@ def test_names_of_all_tables_are_read_apart_from_states_of_some(stores: Callable
     assert len(store.states(store.head(CHANGES), {"u", "v"})) == 6
 
 
-def test_rows_that_were_only_added_are_told_from_rows_that_went(stores: Callable[[], MetaStore]) -> None:
+def test_added_rows_are_distinguished_from_removed_rows(stores: Callable[[], MetaStore]) -> None:
     store = stores()
     store.ensure()
     assert store.only_added(None, None, SNAPSHOTS)
@@ -200,7 +200,7 @@ def test_rows_that_were_only_added_are_told_from_rows_that_went(stores: Callable
     assert not store.only_added(heads[3], store.head(SNAPSHOTS), SNAPSHOTS)
 
 
-def test_what_a_row_says_of_itself_is_known_and_damaged_rows_are_found_on_all_days(
+def test_the_status_of_a_row_is_known_and_damaged_rows_are_found_on_all_days(
     stores: Callable[[], MetaStore],
 ) -> None:
     store = stores()
@@ -220,7 +220,7 @@ def test_what_a_row_says_of_itself_is_known_and_damaged_rows_are_found_on_all_da
     }
 
 
-def test_a_repair_replaces_rows_by_key_adds_none_and_says_the_same_when_done_twice(
+def test_a_repair_replaces_rows_by_key_adds_none_and_is_idempotent(
     stores: Callable[[], MetaStore],
 ) -> None:
     store = stores()
@@ -244,7 +244,7 @@ def test_a_repair_replaces_rows_by_key_adds_none_and_says_the_same_when_done_twi
     assert store.damaged(store.head(SNAPSHOTS))["v"][1].status == "partial"
 
 
-def test_a_row_that_came_out_worse_replaces_nothing(stores: Callable[[], MetaStore]) -> None:
+def test_a_worse_row_replaces_nothing(stores: Callable[[], MetaStore]) -> None:
     store = stores()
     store.ensure()
     put(store, snapshot(1, 1, status="ok", tier="entries"), snapshot(2, 1, status="partial", tier="manifest_list"))
@@ -258,7 +258,7 @@ def test_a_row_that_came_out_worse_replaces_nothing(stores: Callable[[], MetaSto
     }
 
 
-def test_a_repair_beside_an_append_or_another_repair_leaves_one_row_a_key_at_every_snapshot(
+def test_concurrent_repairs_and_appends_leave_one_row_per_key_at_every_snapshot(
     stores: Callable[[], MetaStore],
 ) -> None:
     store = stores()

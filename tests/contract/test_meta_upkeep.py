@@ -94,13 +94,13 @@ def hourly(kept: Kept, *columns: str) -> list[tuple[Any, ...]]:
     return sorted(kept.again().rows(HOURLY, position, ("hour", *columns), Where()).iter_rows())
 
 
-def test_tables_that_are_empty_stand_empty_and_have_no_rows(kept: Kept) -> None:
+def test_empty_tables_are_listed_as_empty_and_have_no_rows(kept: Kept) -> None:
     standing = kept.upkeep.standing(SNAPSHOTS)
     assert (standing.position, standing.files, standing.committed) == (None, 0, ())
     assert kept.upkeep.rows(SNAPSHOTS, None, KEY, Where(tables=frozenset({"u"}))).is_empty()
 
 
-def test_fresh_rows_are_those_after_a_sequence_number_whatever_compaction_did(kept: Kept) -> None:
+def test_fresh_rows_are_those_after_a_sequence_number_regardless_of_compaction(kept: Kept) -> None:
     put(kept, snapshot(1, 5), snapshot(2, 3 * DAY))
     first = at(kept)
     assert ids(kept.upkeep.fresh(SNAPSHOTS, first, 0, KEY)) == [1, 2]
@@ -136,7 +136,7 @@ def test_rows_are_found_by_table_id_time_and_text(kept: Kept) -> None:
     assert found(equal={"engine": "spark"}) == [2**62 + 1]
 
 
-def test_a_merge_puts_new_spans_in_and_replaces_only_what_was_made_from_older_heads(kept: Kept) -> None:
+def test_a_merge_inserts_new_spans_and_replaces_only_those_of_older_heads(kept: Kept) -> None:
     january, march = 0, 60 * 24
     kept.upkeep.merge(HOURLY, pl.concat([rolled(january, 5, total_records=1), rolled(march, 5, total_records=2)]))
     assert hourly(kept, "total_records_last") == [(0, 1), (march * HOUR, 2)]
@@ -155,7 +155,7 @@ def test_a_merge_puts_new_spans_in_and_replaces_only_what_was_made_from_older_he
     assert days.rows() == [(0, 2)]
 
 
-def test_of_racing_merges_of_one_span_the_newest_stays_and_no_key_is_doubled(kept: Kept) -> None:
+def test_racing_merges_of_one_span_keep_the_newest_and_duplicate_no_key(kept: Kept) -> None:
     failures: list[BaseException] = []
 
     def race(source: int) -> None:
@@ -178,7 +178,7 @@ def test_of_racing_merges_of_one_span_the_newest_stays_and_no_key_is_doubled(kep
     assert hourly(kept, "total_records_last") == [(0, 6)]
 
 
-def test_an_append_beside_a_compaction_wins_and_loses_no_row(kept: Kept) -> None:
+def test_an_append_during_a_compaction_wins_and_loses_no_row(kept: Kept) -> None:
     for number in range(1, 5):
         put(kept, snapshot(number, number))
     part = kept.upkeep.standing(SNAPSHOTS).parts[0]

@@ -149,7 +149,7 @@ def ask(source, query: RangeQuery):
     return asyncio.run(run())
 
 
-def test_samples_stand_on_the_steps_asked_with_nan_as_it_is(source) -> None:
+def test_samples_are_on_the_requested_steps_and_keep_nan(source) -> None:
     matrix = ask(source(), RangeQuery(RATIO, START * 1000, (START + 90) * 1000, 30))
     assert matrix.series[0].times == [(START + i * 30) * 1000 for i in range(4)]
     one, nan, infinite, two = matrix.series[0].values
@@ -157,11 +157,11 @@ def test_samples_stand_on_the_steps_asked_with_nan_as_it_is(source) -> None:
     assert math.isnan(nan)
 
 
-def test_outside_of_all_samples_there_is_no_series(source) -> None:
+def test_a_range_without_samples_has_no_series(source) -> None:
     assert ask(source(), RangeQuery(RATIO, (START - 900) * 1000, (START - 600) * 1000, 30)).series == []
 
 
-def test_the_cap_of_series_is_marked(source) -> None:
+def test_a_response_cut_at_the_limit_of_series_is_marked(source) -> None:
     assert ask(source(max_series=0), RangeQuery(RATIO, START * 1000, START * 1000, 30)).truncated
 
 
@@ -174,7 +174,7 @@ def test_a_hostile_label_value_selects_itself_and_nothing_else(prometheus) -> No
 
 
 @pytest.mark.prometheus
-def test_promql_that_is_wrong_is_refused_in_its_own_words(prometheus) -> None:
+def test_wrong_promql_is_refused_with_the_message_of_prometheus(prometheus) -> None:
     with pytest.raises(SourceRejected, match="parse error"):
         ask(PrometheusClient("main", prometheus), RangeQuery("up{", 0, 0, 60))
 
@@ -241,7 +241,7 @@ def questions(prometheus: str) -> int:
 
 
 @pytest.mark.prometheus
-def test_fifty_people_who_open_one_link_cost_prometheus_what_one_does(prometheus) -> None:
+def test_fifty_users_who_open_one_link_cost_prometheus_the_same_as_one(prometheus) -> None:
     span = TimeRange.parse(START * 1000, END * 1000, 60)
 
     async def run() -> list[int]:
@@ -263,7 +263,7 @@ def test_fifty_people_who_open_one_link_cost_prometheus_what_one_does(prometheus
 
 
 @pytest.mark.prometheus
-def test_fifty_browsers_that_open_one_incident_link_are_one_question_to_prometheus(prometheus) -> None:
+def test_fifty_browsers_that_open_one_incident_link_cause_one_query_to_prometheus(prometheus) -> None:
     page = "/api/v1/tables/lake/sales/orders/timeline"
     spellings = [f"{page}?from={START}000&to={END}000&step=60", f"{page}?step=60&to={END}000&from={START}%3000"]
     codings = ["identity", "gzip", "gzip, deflate, br, zstd"]
@@ -287,7 +287,7 @@ def test_fifty_browsers_that_open_one_incident_link_are_one_question_to_promethe
 @pytest.mark.prometheus
 @pytest.mark.parametrize("step", [10, 45, 60, 300, 4 * 3600])
 @pytest.mark.parametrize("job", [None, "churn"])
-def test_one_question_of_a_page_answers_what_its_templates_answer_one_by_one(prometheus, step, job) -> None:
+def test_one_joined_query_of_a_page_equals_its_templates_one_by_one(prometheus, step, job) -> None:
     hours = 1 if step == 10 else 5
     span = TimeRange.parse((SLOW - 3600 * hours) * 1000, (SLOW + 3600) * 1000, step)
 
@@ -314,7 +314,7 @@ def test_one_question_of_a_page_answers_what_its_templates_answer_one_by_one(pro
 
 
 @pytest.mark.prometheus
-def test_one_question_keeps_other_jobs_tables_and_labels_apart(prometheus) -> None:
+def test_one_joined_query_separates_jobs_tables_and_labels(prometheus) -> None:
     span = TimeRange.parse((SLOW - 3600) * 1000, (SLOW + 3600) * 1000, 60)
 
     async def run() -> None:
@@ -354,7 +354,7 @@ def test_a_query_of_the_settings_that_is_wrong_blanks_no_other_lane(prometheus) 
 
 
 @pytest.mark.prometheus
-def test_spark_s_own_series_tell_busy_cores_and_executors_without_the_driver(prometheus) -> None:
+def test_spark_s_own_series_yield_busy_cores_and_executors_without_the_driver(prometheus) -> None:
     span = TimeRange.parse((START + 600) * 1000, (START + 2400) * 1000, 60)
 
     async def run() -> list:

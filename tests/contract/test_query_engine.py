@@ -49,7 +49,7 @@ def test_a_file_that_vanished_is_planned_again_and_then_reported(tmp_path) -> No
         engine_of(lake).select(MetaQuery(table="snapshots"))
 
 
-def test_a_catalog_that_is_away_is_a_source_that_failed(tmp_path) -> None:
+def test_an_unavailable_catalog_is_a_failed_source(tmp_path) -> None:
     gone = {"uri": f"sqlite:///{tmp_path}/none/catalog.db", "warehouse": f"file://{tmp_path}"}
     with pytest.raises(SourceUnavailable):
         EmbeddedEngine(lambda: SqlCatalog("lake", **gone), ("limnograph",)).head()

@@ -30,7 +30,7 @@ ROWS = [
 LOG = [moved(1, NOW - 50 * HOUR), moved(BIG, NOW - HOUR)]
 
 
-def test_facts_that_spark_wrote_come_back_through_polars(spark: SparkSession, shared_lake: Lake) -> None:
+def test_facts_written_by_spark_are_read_back_through_polars(spark: SparkSession, shared_lake: Lake) -> None:
     namespace = f"meta_{uuid4().hex[:8]}"
     engine = EmbeddedEngine(lambda: open_catalog("shared", shared_lake.properties), (namespace,))
     assert engine.head().snapshots is None

@@ -56,14 +56,14 @@ def promtool(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([PROMTOOL, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
-def test_the_rules_are_those_that_were_promised_and_promtool_finds_no_fault() -> None:
+def test_the_rules_are_the_documented_ones_and_promtool_accepts_them() -> None:
     assert set(ALERTS) == NAMES
     found = promtool("check", "rules", "--lint=all", "--lint-fatal", *RULES.glob("*.yml"))
     assert found.returncode == 0, found.stdout + found.stderr
 
 
 @pytest.mark.parametrize("file", TESTS, ids=lambda file: file.stem)
-def test_every_rule_does_what_its_promtool_tests_say(file: Path) -> None:
+def test_every_rule_passes_its_promtool_tests(file: Path) -> None:
     found = promtool("test", "rules", file)
     assert found.returncode == 0, found.stdout + found.stderr
 
@@ -113,7 +113,7 @@ def test_every_metric_that_a_rule_names_is_exposed_by_a_running_part() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
-def test_every_alert_says_what_it_means_and_leads_to_its_incident_and_its_runbook(name: str) -> None:
+def test_every_alert_explains_itself_and_links_to_its_incident_and_its_runbook(name: str) -> None:
     told = ALERTS[name]["annotations"]
     assert told["summary"]
     assert told["description"]
@@ -136,7 +136,7 @@ def test_every_alert_says_what_it_means_and_leads_to_its_incident_and_its_runboo
         assert ":override" in text
 
 
-def test_a_threshold_is_one_series_however_many_tables_there_are() -> None:
+def test_a_threshold_is_one_series_for_any_number_of_tables() -> None:
     for group in GROUPS:
         for rule in group["rules"]:
             if rule.get("record", "").endswith(":threshold"):
@@ -147,7 +147,7 @@ def blocks(language: str) -> list[str]:
     return [block for text in runbooks().values() for block in re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)]
 
 
-def test_python_and_yaml_of_the_runbooks_parse() -> None:
+def test_python_and_yaml_in_the_runbooks_parse() -> None:
     for block in blocks("python"):
         ast.parse(block)
     for block in blocks("yaml"):
@@ -155,7 +155,7 @@ def test_python_and_yaml_of_the_runbooks_parse() -> None:
     assert len(blocks("python")) >= 10
 
 
-def test_a_statement_names_no_column_as_if_every_table_had_it() -> None:
+def test_a_statement_uses_no_column_that_a_table_may_lack() -> None:
     named = [
         block
         for language in ("sql", "trino")

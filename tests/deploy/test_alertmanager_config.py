@@ -71,12 +71,12 @@ def test_amtool_accepts_the_configuration_as_it_is_and_with_every_receiver_switc
         ("limnograph.mail.html", ['href="http://127.0.0.1:8787/a?alertname=SmallFileProliferation&']),
     ],
 )
-def test_every_template_says_what_happened_and_where_it_leads(tmp_path: Path, template: str, parts: list[str]) -> None:
+def test_every_template_contains_the_event_and_its_link(tmp_path: Path, template: str, parts: list[str]) -> None:
     found = rendered(tmp_path, template)
     for part in parts:
         assert part in found
 
 
-def test_of_several_alerts_the_title_counts_and_the_link_is_that_of_the_first(tmp_path: Path) -> None:
+def test_the_title_counts_several_alerts_and_the_link_is_that_of_the_first(tmp_path: Path) -> None:
     assert rendered(tmp_path, "limnograph.title", 3).strip() == "3 alerts: SmallFileProliferation"
     assert rendered(tmp_path, "limnograph.link", 3).strip() == LINK

@@ -70,7 +70,7 @@ def test_there_is_no_default_secret_and_no_port_beyond_loopback() -> None:
     assert sorted(re.findall(r"ports: (.*)", text)) == [f'["127.0.0.1:{port}:{port}"]' for port in (8787, 9090, 9093)]
 
 
-def test_the_settings_file_needs_the_variables_that_compose_gives() -> None:
+def test_the_settings_file_needs_the_variables_that_compose_sets() -> None:
     text = COMPOSE.read_text()
     assert all(re.search(rf"^  {name}: ", text, re.MULTILINE) for name in ENVIRONMENT)
     settings = load(SETTINGS, ENVIRONMENT)
@@ -130,7 +130,7 @@ def test_the_images_are_built_with_every_folder_that_the_wheel_packs_from_outsid
         assert [place for place in packed["force-include"] if f"COPY {place} ./{place}\n" not in text] == []
 
 
-def test_the_settings_of_the_profile_are_the_small_ones_and_its_services() -> None:
+def test_the_settings_of_the_profile_extend_the_small_ones_with_its_services() -> None:
     settings, small = load(WITH_STACK, STACK_ENVIRONMENT), load(SETTINGS, ENVIRONMENT)
     assert settings.trino is not None
     assert (settings.trino.url, settings.trino.catalog) == ("http://trino:8080", "lake")
@@ -143,7 +143,7 @@ def test_the_settings_of_the_profile_are_the_small_ones_and_its_services() -> No
     }
 
 
-def test_trino_is_given_every_variable_that_its_catalogs_name() -> None:
+def test_trino_receives_every_variable_that_its_catalogs_name() -> None:
     catalogs = (ROOT / "deploy" / "trino" / "catalog").glob("*.properties")
     named = {name for file in catalogs for name in re.findall(r"\$\{ENV:(\w+)\}", file.read_text())}
     assert named == SERVICES["trino"]["environment"].keys()
@@ -151,7 +151,7 @@ def test_trino_is_given_every_variable_that_its_catalogs_name() -> None:
 
 
 @pytest.mark.parametrize(("program", "given"), [("store", {"STORE_KEY": "reader"}), ("store", {}), ("rest", {})])
-def test_a_neighbour_without_its_secret_names_the_variable_and_does_not_start(program: str, given: dict) -> None:
+def test_a_service_without_its_secret_names_the_variable_and_does_not_start(program: str, given: dict) -> None:
     script = ROOT / "deploy" / "images" / "neighbours.sh"
     found = subprocess.run(["sh", script, program], env=given, capture_output=True, text=True, check=False)
     missing = "LIMNOGRAPH_STORE_KEY" if program == "store" and not given else "LIMNOGRAPH_STORE_SECRET"

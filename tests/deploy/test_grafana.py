@@ -76,7 +76,7 @@ def test_no_query_takes_the_increase_of_a_gauge_and_none_depends_on_who_exported
             assert "max without(instance, job)" in text
 
 
-def test_every_variable_that_is_used_is_there_and_narrows_by_label() -> None:
+def test_every_used_variable_exists_and_filters_by_label() -> None:
     used = {name for text in texts(BOARD) for name in re.findall(r"\$\{?(\w+)", text)}
     assert used - BUILT_IN == set(VARIABLES)
     assert [one["name"] for one in BOARD["templating"]["list"]][-3:] == ["catalog", "table_namespace", "table"]
@@ -84,7 +84,7 @@ def test_every_variable_that_is_used_is_there_and_narrows_by_label() -> None:
     assert "$table_namespace" in VARIABLES["table"]["query"]["query"]
 
 
-def test_every_link_leads_to_a_page_of_the_dashboard_and_tables_keep_the_time_range() -> None:
+def test_every_link_leads_to_a_page_of_the_dashboard_and_table_links_keep_the_time_range() -> None:
     found = list(links(BOARD))
     assert len(found) > len([panel for panel in PANELS if panel["type"] == "timeseries"])
     assert [url for url in found if not PAGES.fullmatch(url)] == []
@@ -92,7 +92,7 @@ def test_every_link_leads_to_a_page_of_the_dashboard_and_tables_keep_the_time_ra
         assert list(links(panel["fieldConfig"])), panel["title"]
 
 
-def test_the_dashboard_is_what_the_schema_version_that_it_names_wants() -> None:
+def test_the_dashboard_conforms_to_the_schema_version_that_it_names() -> None:
     assert BOARD["schemaVersion"] == 39
     assert BOARD["__requires"][0] == {"type": "grafana", "id": "grafana", "name": "Grafana", "version": "10.4.0"}
     assert BOARD["__inputs"][0]["name"] == "DS_PROMETHEUS"

@@ -54,7 +54,7 @@ def settings(container: dict[str, Any]) -> Settings:
     return load(HERE / "limnograph.toml", environment(container))
 
 
-def test_every_name_that_is_referred_to_is_there() -> None:
+def test_every_name_that_is_referred_to_exists() -> None:
     named = {(document["kind"], document["metadata"]["name"]) for document in documents()}
     assert len(named) == len(documents())
     binding = next(document for document in documents() if document["kind"] == "RoleBinding")
@@ -76,7 +76,7 @@ def test_every_name_that_is_referred_to_is_there() -> None:
     assert deployment["selector"]["matchLabels"].items() <= deployment["template"]["metadata"]["labels"].items()
 
 
-def test_the_two_pods_differ_only_in_how_often_they_look() -> None:
+def test_the_two_pods_differ_only_in_how_often_they_poll() -> None:
     stream, once = pods()["Deployment"], pods()["CronJob"]
     assert once.pop("restartPolicy") == "Never"
     assert stream["containers"][0].pop("args") == ["limnograph", "pipeline"]
@@ -104,7 +104,7 @@ def test_the_settings_load_with_the_variables_of_the_pod_and_point_at_what_it_ha
     assert container["image"] == image["name"]
 
 
-def test_no_secret_has_a_value_here() -> None:
+def test_no_secret_has_a_value_in_the_manifests() -> None:
     text = (HERE / "limnograph.toml").read_text()
     assert not re.search(r"(?i)(password|credential|secret[a-z.-]*key|token)\"? *= *\"?[^\s\"$]", text)
     assert "Secret" not in {document["kind"] for document in documents()}
@@ -126,7 +126,7 @@ def test_spark_knows_every_property_that_manifests_and_commands_name(spark: Spar
     assert find("spark.executor.memoryOverhaed") is None
 
 
-def test_the_image_starts_executors_as_spark_on_kubernetes_asks(tmp_path: Path) -> None:
+def test_the_image_starts_executors_as_spark_on_kubernetes_requires(tmp_path: Path) -> None:
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
     java.write_text('#!/bin/bash\nprintf "%s\\n" "$@"\n')

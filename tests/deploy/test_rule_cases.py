@@ -282,7 +282,7 @@ CASES: dict[str, tuple[Callable[[Hours], None], dict[str, int]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_in_this_case_each_alert_fires_as_often_as_it_should(case: str, tmp_path: Path) -> None:
+def test_each_alert_fires_as_often_as_the_case_expects(case: str, tmp_path: Path) -> None:
     change, fires = CASES[case]
     assert fires.keys() <= set(ALERTS)
     hours = Hours()

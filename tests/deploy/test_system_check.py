@@ -39,5 +39,5 @@ def test_a_missing_chromium_is_named(tmp_path: Path) -> None:
     assert "apt-get install" in found.stderr
 
 
-def test_a_chromium_on_the_path_is_not_asked_for(tmp_path: Path) -> None:
+def test_a_chromium_on_the_path_is_not_reported_as_missing(tmp_path: Path) -> None:
     assert "chromium" not in _checked(tmp_path, with_chromium=True).stdout

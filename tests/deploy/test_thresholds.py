@@ -146,14 +146,14 @@ def test_a_small_file_is_the_same_part_of_the_target_in_rules_and_pages() -> Non
 
 
 @pytest.mark.parametrize("runbook", PROSE)
-def test_a_runbook_says_the_thresholds_of_its_rule(runbook: str) -> None:
+def test_a_runbook_states_the_thresholds_of_its_rule(runbook: str) -> None:
     text = " ".join(runbooks()[runbook].split())
     for sentence in PROSE[runbook]:
         assert sentence.format(**numbers(runbook)) in text
 
 
 @pytest.mark.parametrize("runbook", [name for name in PROSE if "## Another threshold" in runbooks()[name]])
-def test_no_other_number_stands_in_what_a_runbook_says_of_its_threshold(runbook: str) -> None:
+def test_a_runbook_states_no_other_number_for_its_threshold(runbook: str) -> None:
     text = " ".join(runbooks()[runbook].split("## Another threshold")[1].split("```")[0].split())
     for sentence in PROSE[runbook]:
         text = text.replace(sentence.format(**numbers(runbook)), "")

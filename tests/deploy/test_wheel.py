@@ -62,7 +62,7 @@ def test_the_wheel_holds_the_alert_rules_and_their_runbooks(wheel: Path) -> None
     assert "limnograph/_runbooks/small-file-proliferation.md" in names
 
 
-def test_serve_explains_itself(program: Path, tmp_path: Path) -> None:
+def test_serve_has_a_help_text(program: Path, tmp_path: Path) -> None:
     found = run(program, "serve", "--help", cwd=tmp_path)
     assert found.returncode == 0, found.stderr
     assert "--config" in found.stdout
@@ -79,7 +79,7 @@ def test_inspect_reads_a_table_without_a_catalog(program: Path, tmp_path: Path) 
     assert document["table"]["table_uuid"] == str(table.metadata.table_uuid)
 
 
-def test_the_pipeline_says_which_extra_it_needs(program: Path, tmp_path: Path) -> None:
+def test_the_pipeline_names_the_extra_it_needs(program: Path, tmp_path: Path) -> None:
     settings = tmp_path / "limnograph.toml"
     settings.write_text(f'[catalogs.lake]\ntype = "sql"\nuri = "sqlite:///{tmp_path}/c.db"\nwarehouse = "{tmp_path}"\n')
     found = run(program, "pipeline", "--once", "--config", str(settings), cwd=tmp_path)

@@ -26,7 +26,7 @@ def test_an_object_store_place_has_one_spelling(spelling: str) -> None:
     assert normalise_location(spelling) == "s3://b/t"
 
 
-def test_the_stand_in_uuid_is_the_same_for_all_spellings() -> None:
+def test_the_substitute_uuid_is_the_same_for_all_spellings() -> None:
     assert location_uuid("file:/w/t") == location_uuid("/w/t/")
     assert location_uuid("/w/t").startswith("loc:")
     assert len(location_uuid("/w/t")) == len("loc:") + 32
@@ -45,7 +45,7 @@ def test_a_level_survives_a_path_segment(level: str) -> None:
     assert unescape_level(segment) == level
 
 
-def test_ordinary_names_look_as_they_are() -> None:
+def test_ordinary_names_are_unchanged() -> None:
     assert str(TableName.of("lake", ["sales", "eu"], "orders")) == "lake.sales.eu.orders"
     assert TableName.parse("lake.sales.eu.orders") == ("lake", "sales.eu", "orders")
 

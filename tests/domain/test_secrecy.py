@@ -37,11 +37,11 @@ def test_credentials_are_known_by_their_property(key: str) -> None:
         *("header.X-Iceberg-Access-Delegation", "header.User-Agent"),
     ],
 )
-def test_ordinary_properties_are_none(key: str) -> None:
+def test_ordinary_properties_are_not_credentials(key: str) -> None:
     assert not is_secret(key)
 
 
-def test_secrets_stand_in_keys_and_inside_urls() -> None:
+def test_secrets_are_found_in_keys_and_inside_urls() -> None:
     properties = {
         "credential": "client:s3cr3t-part",
         "uri": "postgresql+psycopg2://me:pa%40ss-word@db/lake?sslpassword=deep-secret",
@@ -61,7 +61,7 @@ def test_secrets_stand_in_keys_and_inside_urls() -> None:
         "X-Amz-Signature=abcd1234efgh expired",
     ],
 )
-def test_what_looks_like_a_credential_is_hidden_in_any_text(text: str) -> None:
+def test_text_that_looks_like_a_credential_is_hidden(text: str) -> None:
     assert "***" in clean(text)
     assert "abcd1234efgh" not in clean(text)
     assert "hunter2hunter" not in clean(text)
@@ -82,7 +82,7 @@ def test_ordinary_sentences_stay_as_they_are(text: str) -> None:
     assert clean(text) == text
 
 
-def test_a_kept_secret_is_hidden_as_it_is_and_as_urls_spell_it() -> None:
+def test_a_known_secret_is_hidden_in_plain_and_url_encoded_form() -> None:
     keep(["kept secret/+of mine", "short"])
     assert clean("a kept secret/+of mine b") == "a *** b"
     assert clean("?x=kept%20secret%2F%2Bof%20mine") == "?x=***"
@@ -90,7 +90,7 @@ def test_a_kept_secret_is_hidden_as_it_is_and_as_urls_spell_it() -> None:
     assert clean("short") == "short"
 
 
-def test_errors_of_ours_are_clean_whatever_they_quote() -> None:
+def test_error_messages_contain_no_secrets_whatever_they_quote() -> None:
     keep(["kept-in-errors-1"])
     for error in (SourceUnavailable("x", "kept-in-errors-1"), MetadataError("c", "at kept-in-errors-1")):
         assert "kept-in-errors" not in str(error) + error.detail

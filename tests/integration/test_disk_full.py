@@ -82,7 +82,7 @@ def test_a_full_cache_fails_nothing(disk: Disk, lake: Lake) -> None:
     assert read(ManifestCache(disk.folder / "cache")) == expected
 
 
-def test_a_full_inbox_refuses_with_its_path_and_takes_all_when_there_is_room(disk: Disk) -> None:
+def test_a_full_inbox_refuses_with_its_path_and_accepts_all_once_there_is_room(disk: Disk) -> None:
     inbox = SqlInbox(f"sqlite:///{disk.folder}/inbox.db")
     inbox.put([InboxItem("run", "before", b"{}", 1)])
     disk.fill()
@@ -106,7 +106,7 @@ def test_a_stream_on_a_full_disk_has_its_checkpoint_elsewhere(disk: Disk) -> Non
 
 
 @pytest.mark.spark
-def test_a_full_warehouse_fails_the_pass_with_its_place_and_the_next_one_is_exact(
+def test_a_full_warehouse_fails_the_pass_with_its_path_and_the_next_one_is_exact(
     spark: SparkSession, shared_lake: Lake, disk: Disk, tmp_path: Path
 ) -> None:
     mark = uuid4().hex[:8]

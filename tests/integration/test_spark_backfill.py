@@ -61,7 +61,7 @@ def rows_in(spark: SparkSession, namespace: str) -> list[dict[str, Any]]:
     return found.drop_columns(["run_id", "observed_at"]).to_pylist()
 
 
-def test_a_backfill_that_died_goes_on_to_the_same_rows_in_one_file_a_day(
+def test_a_backfill_that_died_resumes_to_the_same_rows_in_one_file_per_day(
     spark: SparkSession, old: MetadataTable, passed: Callable[..., PassReport]
 ) -> None:
     whole, broken = (f"aged_meta_{uuid4().hex[:8]}" for _ in range(2))
@@ -78,7 +78,7 @@ def test_a_backfill_that_died_goes_on_to_the_same_rows_in_one_file_a_day(
     assert files == [(1, DAYS)]
 
 
-def test_manifests_that_many_tasks_read_give_the_rows_of_one_reader(
+def test_manifests_read_by_many_tasks_yield_the_rows_of_one_reader(
     spark: SparkSession, lake: PointedLake, old: MetadataTable, tmp_path: Path
 ) -> None:
     from limnograph.adapters.spark.extraction import SparkExtraction

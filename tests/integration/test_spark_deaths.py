@@ -47,7 +47,7 @@ def test_a_chain_of_deaths_at_every_step_ends_exact(tmp_path: Path, jvm: Standin
     die_and_heal(CrashLake(tmp_path, jvm=jvm), steps)
 
 
-def test_the_chains_have_every_step() -> None:
+def test_the_chains_cover_every_step() -> None:
     assert sorted(step for steps in CHAINS.values() for step in steps) == sorted(STEPS)
 
 

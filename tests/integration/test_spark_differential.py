@@ -279,7 +279,7 @@ def test_all_files_ever_are_those_of_all_snapshots(made: Made) -> None:
         assert theirs == sum(getattr(f, f"added_{kind}_files") or 0 for f in ours.values())
 
 
-def test_partition_values_read_as_people_write_them(made: Made) -> None:
+def test_partition_values_are_shown_in_their_usual_notation(made: Made) -> None:
     (ours,) = [f for f in facts(made.location("kinds")) if f.operation == "append"]
     texts = sorted(p.partition for p in ours.partitions or ())
     assert len(texts) == 3

@@ -24,7 +24,7 @@ def due(lake: Lake, name: str) -> DueTable:
     return due_of(lake, name)
 
 
-def test_three_of_50_tables_end_their_reader_and_47_are_read(spark: SparkSession, tmp_path: Path) -> None:
+def test_three_of_50_tables_crash_their_reader_and_47_are_read(spark: SparkSession, tmp_path: Path) -> None:
     from limnograph.adapters.spark.extraction import SparkExtraction
 
     lake = Lake(tmp_path)

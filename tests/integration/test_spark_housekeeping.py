@@ -90,7 +90,7 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
     assert any(line.startswith("housekeeping: expire snapshots: ") for line in said)
 
 
-def test_a_file_that_no_snapshot_has_is_counted_and_goes_once_it_is_three_days_old(
+def test_an_orphan_file_is_counted_and_deleted_once_it_is_three_days_old(
     spark: SparkSession, shared_lake: Lake
 ) -> None:
     namespace = f"meta_{uuid4().hex[:8]}"
@@ -111,7 +111,7 @@ def test_a_file_that_no_snapshot_has_is_counted_and_goes_once_it_is_three_days_o
     assert kept.scan().to_arrow().num_rows == 1
 
 
-def test_an_older_pipeline_writes_into_tables_that_a_newer_one_gave_more_columns(
+def test_an_older_pipeline_writes_into_tables_to_which_a_newer_one_added_columns(
     spark: SparkSession, shared_lake: Lake
 ) -> None:
     namespace = f"meta_{uuid4().hex[:8]}"

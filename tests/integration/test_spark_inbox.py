@@ -91,7 +91,7 @@ def test_every_kind_becomes_rows_that_the_server_reads(world: World) -> None:
     assert [(run.job, run.status, run.read_snapshot_id) for run in found] == [("churn", "ok", 2**62)]
 
 
-def test_rivals_and_deaths_at_every_step_leave_each_key_once(world: World) -> None:
+def test_rivals_and_crashes_at_every_step_leave_each_key_once(world: World) -> None:
     names = around(INBOX_STEPS)
     for place, name in enumerate(names):
         world.inbox.put([run_item(f"r{place}")])

@@ -73,7 +73,7 @@ class ForgetfulUpkeep(SparkUpkeep):
         self.answers.lose("set_properties")
 
 
-def test_every_kind_of_commit_survives_the_loss_of_its_answer(spark: SparkSession, shared_lake: Lake) -> None:
+def test_every_kind_of_commit_survives_the_loss_of_its_reply(spark: SparkSession, shared_lake: Lake) -> None:
     mark = uuid4().hex[:8]
     name = f"sales_{mark}.orders"
     table = shared_lake.table(name)

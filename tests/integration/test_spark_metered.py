@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
-def test_appends_are_told_by_result_and_with_the_lag_of_the_newest_commit(
+def test_appends_are_exposed_by_result_and_with_the_lag_of_the_newest_commit(
     spark: SparkSession, shared_lake: Lake
 ) -> None:
     found = Exporter(PIPELINE_METRICS)

@@ -48,11 +48,11 @@ Caused by: java.io.EOFException
         ("x" * 400, "x" * 300),
     ],
 )
-def test_the_line_a_person_reads_is_the_innermost_cause(text: str, line: str) -> None:
+def test_the_printed_line_is_the_innermost_cause(text: str, line: str) -> None:
     assert first_line(text) == line
 
 
-def test_options_of_the_users_jvm_are_kept_and_so_is_their_own_log() -> None:
+def test_jvm_options_and_the_log_of_the_user_are_kept() -> None:
     file = Path("/var/lib/a b/pipeline.log")
     made = _logging_to(file, DRIVER_JVM)[JVM_OPTIONS]
     assert made.startswith(DRIVER_JVM)
@@ -71,7 +71,7 @@ def unwritable(tmp_path: Path) -> Path:
 
 
 @pytest.mark.spark
-def test_a_failing_write_is_a_line_with_its_cause_and_the_traces_stand_in_a_file(unwritable: Path) -> None:
+def test_a_failing_write_is_a_line_with_its_cause_and_traces_are_in_a_file(unwritable: Path) -> None:
     command = [*PROGRAM, "pipeline", "--once", "--json", "--config", str(unwritable / "limnograph.toml")]
     failed = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     log = unwritable / ".limnograph" / "pipeline.log"

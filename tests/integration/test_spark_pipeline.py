@@ -138,7 +138,7 @@ def test_a_second_pass_makes_no_commit_and_one_pass_makes_one_append(world: Worl
     assert summary[0]["limnograph-run-id"] == world.sql("select distinct run_id from {m}.snapshots")[0][0]
 
 
-def test_two_pipelines_started_together_double_nothing(world: World) -> None:
+def test_two_pipelines_started_together_duplicate_nothing(world: World) -> None:
     small(world, 6)
     failures: list[BaseException] = []
 
@@ -160,7 +160,7 @@ def test_two_pipelines_started_together_double_nothing(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["after_append_first_seen", "before_append_snapshots", "after_append_snapshots"])
-def test_a_pass_that_dies_is_made_exact_by_the_next(world: World, name: str) -> None:
+def test_a_pass_that_dies_is_completed_exactly_by_the_next(world: World, name: str) -> None:
     small(world)
     with pytest.raises(FailpointReached):
         world.passes(f"{name}:1:raise").run()
@@ -169,7 +169,7 @@ def test_a_pass_that_dies_is_made_exact_by_the_next(world: World, name: str) -> 
     assert world.sql("select count(*) from {m}.changes where kind = 'first_seen'")[0][0] == 1
 
 
-def test_a_deleted_meta_row_is_found_again_and_compaction_changes_nothing(world: World) -> None:
+def test_a_deleted_meta_row_is_restored_and_compaction_changes_nothing(world: World) -> None:
     small(world)
     passes = world.passes()
     passes.run()
@@ -186,7 +186,7 @@ def test_a_deleted_meta_row_is_found_again_and_compaction_changes_nothing(world:
     assert passes.run().snapshots_appended == 0
 
 
-def test_a_wide_backfill_writes_one_file_a_day(world: World) -> None:
+def test_a_wide_backfill_writes_one_file_per_day(world: World) -> None:
     from limnograph.adapters.meta.schema import arrow_table
     from limnograph.adapters.spark.store import SparkMetaStore
     from limnograph.domain.facts.meta_tables import SNAPSHOTS, SnapshotFact
@@ -198,7 +198,7 @@ def test_a_wide_backfill_writes_one_file_a_day(world: World) -> None:
     assert world.sql("select count(*), count(distinct partition) from {m}.snapshots.files")[0] == (20, 20)
 
 
-def test_the_stream_picks_up_a_commit_and_a_lost_checkpoint_doubles_nothing(world: World, tmp_path: Path) -> None:
+def test_the_stream_picks_up_a_commit_and_a_lost_checkpoint_duplicates_nothing(world: World, tmp_path: Path) -> None:
     small(world)
     _one_life_of_a_stream(world, tmp_path / "checkpoint", known=3)
     shutil.rmtree(tmp_path / "checkpoint")

@@ -52,7 +52,7 @@ class Site:
         return pipeline.rebuild(self.settings, self.session, failpoints=Failpoints()).run().tables
 
 
-def test_what_was_dropped_is_an_error_with_a_remedy_and_then_there_again(
+def test_dropped_tables_are_an_error_with_a_remedy_and_are_rebuilt(
     spark: SparkSession, shared_lake: Lake, tmp_path: Path
 ) -> None:
     site = Site(spark, shared_lake, tmp_path)

@@ -72,7 +72,7 @@ def served(tmp_path) -> Served:
     return Served(tmp_path)
 
 
-def test_a_kept_page_is_given_while_the_event_loop_is_busy_and_to_those_alone_who_may_have_it(served) -> None:
+def test_a_cached_page_is_served_while_the_event_loop_is_busy_and_only_to_authorized_callers(served) -> None:
     reader, other = served.guard.bearer("read"), served.guard.bearer("webhook")
 
     def scenario(client: httpx.Client) -> None:
@@ -99,7 +99,7 @@ def test_a_kept_page_is_given_while_the_event_loop_is_busy_and_to_those_alone_wh
     served.run(scenario)
 
 
-def test_a_token_that_was_revoked_gets_no_kept_page(served) -> None:
+def test_a_revoked_token_gets_no_cached_page(served) -> None:
     reader = served.guard.bearer("read")
 
     def scenario(client: httpx.Client) -> None:
@@ -110,7 +110,7 @@ def test_a_token_that_was_revoked_gets_no_kept_page(served) -> None:
     served.run(scenario)
 
 
-def test_what_is_given_at_once_is_counted_as_every_answer_is(served) -> None:
+def test_responses_of_the_fast_path_are_counted_like_any_other(served) -> None:
     reader = served.guard.bearer("read")
 
     def scenario(client: httpx.Client) -> None:
@@ -167,14 +167,14 @@ def _with_another_argument(wanted: str) -> Any:
         (_with_another_argument, "tracing"),
     ],
 )
-def test_another_granian_serves_the_plain_way_and_one_line_says_so(find, said, served, caplog) -> None:
+def test_an_unknown_granian_version_serves_without_the_fast_path_and_logs_one_line(find, said, served, caplog) -> None:
     with caplog.at_level(logging.WARNING):
         assert fast_worker(served.traffic.around(served), find) is None
     (line,) = [record.getMessage() for record in caplog.records if record.name == "limnograph.server"]
     assert said in line
 
 
-def test_pages_are_served_kept_and_ended_the_plain_way_too(served) -> None:
+def test_pages_are_served_cached_and_invalidated_without_the_fast_path_too(served) -> None:
     reader, other = served.guard.bearer("read"), served.guard.bearer("webhook")
 
     def scenario(client: httpx.Client) -> None:

@@ -30,18 +30,18 @@ def step(kind: str, problem: str | None = None, *, did: bool = True) -> StepRepo
     return StepReport(kind, "snapshots", None, did, 1.5, problem)
 
 
-def test_all_that_is_due_is_done_and_said() -> None:
+def test_every_due_step_is_run_and_reported() -> None:
     said: list[str] = []
     made = Keeper(step("rollup"), step("expire", did=False), step("compact", "Conflict: later"))
     assert len(run_due_steps(made, said.append)) == 3
     assert said == ["housekeeping: rollup snapshots: 1.5 s", "housekeeping: compact snapshots: Conflict: later"]
 
 
-def test_once_leaves_the_rest_to_the_next_run_when_it_is_much() -> None:
+def test_once_leaves_the_rest_to_the_next_run_when_there_is_a_lot() -> None:
     assert len(run_due_steps(Keeper(*[step("compact")] * 9), lambda _line: None, most=4)) == 4
 
 
-def test_a_stream_makes_one_step_and_outlives_every_surprise_but_a_failpoint() -> None:
+def test_a_stream_runs_one_step_and_survives_every_exception_but_a_failpoint() -> None:
     said: list[str] = []
     made = Keeper(SourceUnavailable("meta", "down"), KeyError("surprise"), step("rollup"), FailpointReached("stop"))
     assert run_due_step(made, said.append) is None
@@ -53,7 +53,7 @@ def test_a_stream_makes_one_step_and_outlives_every_surprise_but_a_failpoint() -
         run_due_step(made, said.append)
 
 
-def test_rare_passes_leave_time_for_all_that_is_due_and_frequent_ones_for_a_step() -> None:
+def test_infrequent_passes_leave_time_for_every_due_step_and_frequent_ones_for_one() -> None:
     def kept(trigger: float, *, stop_after: int = 99) -> int:
         ticks = itertools.count(0, 10)  # a step takes ten seconds
         asked = itertools.count()

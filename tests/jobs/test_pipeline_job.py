@@ -42,25 +42,25 @@ def settle(*answers: PassReport) -> tuple[int, list[str]]:
     return len(until_settled(Scripted(answers), said.append, lambda _seconds: None)), said
 
 
-def test_appends_of_others_do_not_prolong_the_wait_for_a_table_that_fails() -> None:
+def test_appends_to_other_tables_do_not_prolong_the_wait_for_a_failing_table() -> None:
     stuck = [report(1, failed=(f"lake.a: {left} of 9 snapshots could not be read",)) for left in range(9, 0, -1)]
     made, said = settle(*stuck)
     assert made == RETRIES
     assert said[0] == "still due: lake.a: 9 of 9 snapshots could not be read"
 
 
-def test_a_backfill_goes_on_although_a_table_fails() -> None:
+def test_a_backfill_continues_although_a_table_fails() -> None:
     backfill = [report(5, more=True, failed=("lake.a: down",)) for _ in range(9)]
     assert settle(*backfill, report(), report())[0] == 10
 
 
-def test_another_failure_gets_its_own_tries_and_an_answer_ends_them() -> None:
+def test_a_different_failure_has_its_own_retries_and_a_success_resets_them() -> None:
     first, second = report(failed=("lake.a: down",)), report(failed=("lake.b: down",))
     assert settle(first, first, second, report(2))[0] == 4
     assert settle(*[first, second] * 9)[0] == 2 * RETRIES - 1
 
 
-def test_the_sum_counts_a_table_once_whichever_passes_changed_it() -> None:
+def test_the_total_counts_a_table_once_whichever_passes_changed_it() -> None:
     passes = [
         report(2, more=True, tables_seen=4, tables_changed=2, changed=frozenset({"a", "b"})),
         report(1, tables_seen=4, tables_changed=2, changed=frozenset({"b", "c"}), failed=("lake.d: down",)),
@@ -78,7 +78,7 @@ def test_the_sum_counts_a_table_once_whichever_passes_changed_it() -> None:
     assert total.failed == ("lake.d: down",)
 
 
-def test_a_pass_that_fails_in_whatever_way_leaves_the_stream_running() -> None:
+def test_a_pass_that_fails_in_any_way_leaves_the_stream_running() -> None:
     said: list[str] = []
     passes = Scripted([KeyError("surprise"), SourceUnavailable("meta", "down"), report(), report(2, tables_changed=1)])
     for _ in range(4):
@@ -108,7 +108,7 @@ def test_a_full_inbox_is_drained_to_its_end() -> None:
     assert said == ["inbox: 5 rows appended, 0 items set aside"]
 
 
-def test_an_inbox_that_does_not_answer_is_told_and_ends_neither_once_nor_the_stream() -> None:
+def test_an_unresponsive_inbox_is_reported_and_ends_neither_once_nor_the_stream() -> None:
     said: list[str] = []
     assert drain_inbox(Inbox([SourceUnavailable("inbox", "locked")]), said.append) == ("inbox: locked",)
     stream_drain(Inbox([KeyError("surprise")]), said.append)

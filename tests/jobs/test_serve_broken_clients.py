@@ -69,7 +69,7 @@ def status(port: int, request: bytes) -> int | None:
     return int(found.split(b" ")[1]) if found else None
 
 
-def test_clients_that_leave_within_their_body_or_break_its_chunks_are_no_error_of_ours(caplog) -> None:
+def test_clients_that_disconnect_mid_body_or_send_broken_chunks_cause_no_server_error(caplog) -> None:
     bad_chunks = (
         b"zz\r\n{}\r\n0\r\n\r\n",
         b"-1\r\n{}\r\n",
@@ -140,7 +140,7 @@ HEADERS = [
 PAGES = [b"/api/v1/tables", b"/healthz", b"/api/v1/runs", b"/api/v1/session", b"/login", b"/"]
 
 
-def test_odd_bytes_in_targets_and_headers_are_no_error_of_ours(caplog) -> None:
+def test_odd_bytes_in_targets_and_headers_cause_no_server_error(caplog) -> None:
     statuses: dict[bytes, int | None] = {}
 
     def scenario(port: int) -> None:

@@ -108,7 +108,7 @@ def started(tmp_path) -> Iterator[Callable[[str], Server]]:
             server.child.wait()
 
 
-def test_streams_half_sent_bodies_a_slow_page_and_a_busy_watcher_do_not_delay_the_end(started, silent) -> None:
+def test_streams_half_sent_bodies_a_slow_page_and_a_busy_watcher_do_not_delay_shutdown(started, silent) -> None:
     server = started(f'[prometheus.main]\nurl = "http://127.0.0.1:{silent}"\n')
     server.listening()
     server.until("/api/v1/tables", lambda page: page["total"] == 1)
@@ -139,7 +139,7 @@ TRINO = f'[trino]\nurl = "http://127.0.0.1:{{port}}"\ncatalog = "lake"\n[meta]\n
 
 
 @pytest.mark.parametrize("settings", [META_FAR, TRINO], ids=["meta catalog", "Trino and an observed catalog"])
-def test_threads_that_hang_in_a_source_are_not_waited_for(settings, started, silent) -> None:
+def test_shutdown_does_not_wait_for_threads_that_hang_in_a_source(settings, started, silent) -> None:
     server = started(settings.format(port=silent))
     server.listening()
     time.sleep(2)  # the reads of the start hang now
@@ -147,7 +147,7 @@ def test_threads_that_hang_in_a_source_are_not_waited_for(settings, started, sil
 
 
 @pytest.mark.parametrize("seconds", [0.5, 1.5, 3.0])
-def test_a_signal_during_the_start_ends_it(seconds, started) -> None:
+def test_a_signal_during_startup_ends_it(seconds, started) -> None:
     server = started()
     end = time.monotonic() + seconds
     while time.monotonic() < end and not _catches(server.child.pid):
@@ -169,7 +169,7 @@ def _catches(pid: int) -> bool:
     return bool(int(caught.split()[1], 16) & 1 << signal.SIGTERM - 1)
 
 
-def test_a_loop_that_is_busy_for_good_is_cut_off() -> None:
+def test_a_permanently_busy_event_loop_is_cut_off() -> None:
     program = (
         "import asyncio, os, signal, threading, time\n"
         "from limnograph.jobs.ending import Signals, run\n"
@@ -189,7 +189,7 @@ def test_a_loop_that_is_busy_for_good_is_cut_off() -> None:
     child.stdout.close()
 
 
-def test_handlers_of_the_program_are_back_afterwards() -> None:
+def test_signal_handlers_of_the_program_are_restored_afterwards() -> None:
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     heard = threading.Event()
 

@@ -84,7 +84,7 @@ STREAM = b"GET /api/v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 PAGE = b"GET /api/v1/tables HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 
 
-def test_idle_streams_and_half_sent_requests_disturb_nobody(serving) -> None:
+def test_idle_streams_and_half_sent_requests_do_not_affect_other_clients(serving) -> None:
     serving.until("/api/v1/tables", lambda page: page["total"] == 1)
     streams = [Line(serving).send(STREAM) for _ in range(STREAMS)]
     halves = [Line(serving).send(b"GET /api/v1/tables HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ") for _ in range(HALVES)]
@@ -118,7 +118,7 @@ def test_a_drain_ends_streams_too(serving) -> None:
     assert all(line.ended() for line in streams)
 
 
-def test_a_stream_goes_on_where_it_was(serving) -> None:
+def test_a_stream_resumes_where_it_ended(serving) -> None:
     catalog = SqlCatalog("lake", uri=f"sqlite:///{serving.folder}/catalog.db", warehouse=f"file://{serving.folder}/wh")
     serving.until("/api/v1/tables", lambda page: page["total"] == 1)
     first = Line(serving).send(STREAM)
@@ -131,7 +131,7 @@ def test_a_stream_goes_on_where_it_was(serving) -> None:
     assert last not in again.text
 
 
-def test_another_address_needs_somebody_who_asks_and_then_a_token_gets_in(settings_file, tmp_path) -> None:
+def test_an_address_other_than_loopback_requires_authentication_and_accepts_a_token(settings_file, tmp_path) -> None:
     with settings_file.open("a") as file:
         file.write('host = "0.0.0.0"\n[auth]\nmode = "tokens"\nsession_key = "canary-of-the-sessions"\n')
         file.write('[prometheus.main]\nurl = "http://127.0.0.1:9"\nbearer_token = "canary-of-prometheus"\n')

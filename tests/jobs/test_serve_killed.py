@@ -111,7 +111,7 @@ def shown_by(path: str, page: Any) -> list[int]:
     return list(range(1, int(values["data_files"]) + 1))
 
 
-def test_a_server_that_is_killed_under_load_gives_no_wrong_answer_before_or_after(tmp_path) -> None:
+def test_a_server_killed_under_load_returns_no_wrong_response_before_or_after(tmp_path) -> None:
     lake = filled(tmp_path)
     port = free_port("127.0.0.1", 0, given=False)
     readers = Readers(port)

@@ -126,7 +126,7 @@ def test_a_run_survives_a_restart(lake, tmp_path) -> None:
     second.child.communicate(timeout=60)
 
 
-def test_a_given_port_that_is_taken_is_one_sentence(lake, tmp_path) -> None:
+def test_an_explicit_port_in_use_is_a_one_line_error(lake, tmp_path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -139,7 +139,7 @@ def test_a_given_port_that_is_taken_is_one_sentence(lake, tmp_path) -> None:
     assert "--port" in found.stderr
 
 
-def test_a_port_of_the_settings_that_is_taken_is_an_error_too_and_unused_keys_are_told(lake, tmp_path) -> None:
+def test_a_configured_port_in_use_is_an_error_too_and_unused_keys_are_reported(lake, tmp_path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -152,7 +152,7 @@ def test_a_port_of_the_settings_that_is_taken_is_an_error_too_and_unused_keys_ar
     assert "jobs[0].template is not used by this version" in found.stderr
 
 
-def test_another_address_than_loopback_is_refused(lake, tmp_path) -> None:
+def test_an_address_other_than_loopback_is_refused(lake, tmp_path) -> None:
     found = run(tmp_path, "--host", "0.0.0.0")
     assert found.returncode == 2
     assert "server.insecure" in found.stderr

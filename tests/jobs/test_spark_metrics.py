@@ -79,7 +79,7 @@ def value(name: str, **labels: str) -> float | None:
     return REGISTRY.get_sample_value(name, {**usual, **labels})
 
 
-def test_a_run_is_pushed_when_it_starts_and_when_it_is_done_as_the_wire_says(inbox: Inbox) -> None:
+def test_a_run_is_pushed_in_the_wire_format_when_it_starts_and_when_it_ends(inbox: Inbox) -> None:
     snapshot = 5_184_430_069_070_270_604
     with job_run("pair", reads={"lake.a.b.t": snapshot}, writes=["lake.a.o"], server=inbox.url, spark=session()) as run:
         assert [body["status"] for body in inbox.arrived(1)] == ["running"]
@@ -119,7 +119,7 @@ def test_an_exception_makes_the_run_failed_and_reaches_the_caller(inbox: Inbox) 
     assert value("spark_job_runs_total", job_name="breaks", status="failed") == 1
 
 
-def test_a_server_that_is_away_neither_breaks_nor_delays_the_job_and_warns_once(
+def test_an_unavailable_server_neither_breaks_nor_delays_the_job_and_warns_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = f"http://127.0.0.1:{free_port()}"
@@ -161,7 +161,7 @@ def test_a_table_without_catalog_and_namespace_is_refused_before_the_job_runs(na
         pytest.fail("the body must not run")
 
 
-def test_a_single_name_in_place_of_a_list_is_refused() -> None:
+def test_a_single_name_instead_of_a_list_is_refused() -> None:
     with pytest.raises(TypeError, match="give a list"), job_run("bad", writes="lake.a.t", spark=session()):
         pytest.fail("the body must not run")
 
@@ -197,7 +197,7 @@ def test_app_id_of_the_snapshots_equals_the_application_id_of_the_metrics(
     assert inbox.arrived(2)[1]["application_id"] == summary["app-id"]
 
 
-def test_something_that_does_not_speak_http_leaves_the_run_waiting(caplog) -> None:
+def test_a_server_that_does_not_speak_http_leaves_the_run_queued(caplog) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def babble() -> None:

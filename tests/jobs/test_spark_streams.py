@@ -25,7 +25,7 @@ def value(name: str, table: str, query: str) -> float | None:
     return REGISTRY.get_sample_value(name, labels)
 
 
-def test_a_batch_an_idle_moment_and_the_end_are_told_for_each_table_that_is_written() -> None:
+def test_a_batch_an_idle_trigger_and_the_end_are_reported_for_each_written_table() -> None:
     meter = StreamMeter({"q1": ["lake.a.b.one", "lake.a.b.two"]})
     meter.started("id-1", "q1")
     meter.batch("q1", 1_000.0, 42.0)
@@ -39,7 +39,7 @@ def test_a_batch_an_idle_moment_and_the_end_are_told_for_each_table_that_is_writ
     meter.stopped("id-1")
 
 
-def test_a_table_of_another_form_is_refused_with_its_name() -> None:
+def test_a_malformed_table_name_is_refused_and_named() -> None:
     with pytest.raises(ValueError, match=r"q: 'orders' is not a table"):
         StreamMeter({"q": ["orders"]})
 

@@ -33,7 +33,7 @@ KILLED = 10
 """One crash of so many is a SIGKILL of a driver of its own, the others are raised in the session that stands."""
 
 
-def test_crashes_over_all_failpoints_lose_and_double_nothing(
+def test_crashes_at_all_failpoints_lose_and_duplicate_nothing(
     spark: SparkSession, shared_lake: Lake, tmp_path: Path
 ) -> None:
     dice = _dice()
@@ -63,7 +63,7 @@ def test_crashes_over_all_failpoints_lose_and_double_nothing(
     assert sorted(keys_of(RUNS, world.exact.rows(RUNS, None, RUNS.key))) == world.accepted()
 
 
-def test_four_pipelines_at_once_lose_and_double_nothing(tmp_path: Path) -> None:
+def test_four_concurrent_pipelines_lose_and_duplicate_nothing(tmp_path: Path) -> None:
     """Each has a driver of its own and starts again as soon as it ended, until the lake stands still."""
     world, dice = CrashLake(tmp_path), _dice()
     assert world.run().returncode == 0

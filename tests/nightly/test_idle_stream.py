@@ -100,7 +100,7 @@ def streaming(world: CrashLake, trigger: str) -> Iterator[Stream]:
             process.wait(120)
 
 
-def test_an_idle_stream_costs_next_to_nothing(tmp_path: Path) -> None:
+def test_an_idle_stream_uses_almost_no_processor_time(tmp_path: Path) -> None:
     world = CrashLake(tmp_path)
     assert world.run().returncode == 0
     with streaming(world, "60s") as stream:

@@ -84,7 +84,7 @@ def test_a_wrong_key_is_named(more: dict, field: str) -> None:
         ({"observe": {"weather": 1}}, "observe.weather: unknown key; docs/settings.md lists all keys"),
     ],
 )
-def test_of_an_unknown_key_the_nearest_one_is_told(more: dict, said: str) -> None:
+def test_an_unknown_key_suggests_the_closest_one(more: dict, said: str) -> None:
     with pytest.raises(SettingsError) as caught:
         parsed(more)
     assert str(caught.value) == said
@@ -93,12 +93,12 @@ def test_of_an_unknown_key_the_nearest_one_is_told(more: dict, said: str) -> Non
 @pytest.mark.parametrize(
     ("port", "sentence"), [(-1, "server.port: must be at least 0"), (70_000, "server.port: must be at most 65535")]
 )
-def test_a_number_out_of_bounds_is_told_its_bound(port: int, sentence: str) -> None:
+def test_a_number_out_of_bounds_is_refused_with_its_bound(port: int, sentence: str) -> None:
     with pytest.raises(SettingsError, match=sentence):
         parsed({"server": {"port": port}})
 
 
-def test_trinos_certificates_are_a_path_and_no_secret() -> None:
+def test_trinos_certificates_are_a_path_and_not_a_secret() -> None:
     trino = parsed({"trino": {"url": "https://t", "catalog": "c", "ca_certificates": "/etc/ca.pem"}}).trino
     assert trino is not None
     assert trino.ca_certificates == "/etc/ca.pem"
@@ -134,14 +134,14 @@ def test_the_file_is_named_by_option_or_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["[catalogs", "\x00"])
-def test_a_file_that_is_not_toml_says_so(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_not_toml_is_an_error_that_says_so(tmp_path: Path, text: str) -> None:
     file = tmp_path / "limnograph.toml"
     file.write_text(text)
     with pytest.raises(SettingsError, match="not valid TOML"):
         load(file)
 
 
-def test_what_this_version_does_not_use_is_named() -> None:
+def test_keys_that_this_version_does_not_use_are_named() -> None:
     assert unused(parsed()) == []
     more = {
         "trino": {"url": "http://t", "catalog": "c"},
@@ -155,7 +155,7 @@ def test_what_this_version_does_not_use_is_named() -> None:
     ("retention", "field"),
     [({"raw_days": 2}, "retention.raw_days"), ({"raw_days": 40, "hourly_days": 30}, "retention.hourly_days")],
 )
-def test_retention_that_would_leave_holes_is_refused(tmp_path: Path, retention: dict[str, int], field: str) -> None:
+def test_retention_that_would_leave_gaps_is_refused(tmp_path: Path, retention: dict[str, int], field: str) -> None:
     with pytest.raises(SettingsError) as caught:
         parse({"catalogs": {"lake": {"type": "sql"}}, "retention": retention}, tmp_path)
     assert caught.value.field == field
@@ -170,7 +170,7 @@ def test_the_pipelines_own_numbers_have_an_address_or_none(address: str, told: t
 
 
 @pytest.mark.parametrize("address", ["9464", ":9464", "127.0.0.1:", "127.0.0.1:70000", "::1:9464", "host:-1", "[h:1"])
-def test_an_address_that_is_none_names_its_key(address: str) -> None:
+def test_an_invalid_address_names_its_key(address: str) -> None:
     with pytest.raises(SettingsError, match=r"^pipeline\.metrics: is not an address"):
         parsed({"pipeline": {"metrics": address}})
 
@@ -193,7 +193,7 @@ def test_every_property_of_a_catalog_may_come_from_the_environment_or_a_file(tmp
     }
 
 
-def test_catalogs_are_read_again_with_what_their_secret_files_say_now(tmp_path: Path) -> None:
+def test_catalogs_are_reloaded_with_the_present_content_of_their_secret_files(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("one")
     file = tmp_path / "limnograph.toml"
     file.write_text('[catalogs.lake]\ntype = "rest"\nuri = "http://x"\ntoken_file = "token"\n')
@@ -234,7 +234,7 @@ HTTPS = {"public_url": "https://limnograph.example.org"}
         ({"server": {"streams": 0}}, "server.streams"),
     ],
 )
-def test_what_would_leave_a_door_open_or_shut_is_refused_and_named(more, field) -> None:
+def test_insecure_or_unusable_authentication_settings_are_refused_and_named(more, field) -> None:
     with pytest.raises(SettingsError) as error:
         parsed(more)
     assert error.value.field == field
@@ -251,7 +251,7 @@ def test_what_would_leave_a_door_open_or_shut_is_refused_and_named(more, field) 
         ({"auth": {"mode": "oidc", "oidc": OIDC}, "server": HTTPS}, False),
     ],
 )
-def test_an_open_address_needs_somebody_who_asks_or_a_word_that_nobody_does(host, more, refused) -> None:
+def test_a_public_address_needs_authentication_or_an_explicit_opt_out(host, more, refused) -> None:
     assert needs_insecure(host, parsed(more)) is refused
     for loopback in ("127.0.0.1", "::1", "localhost", "127.0.0.2"):
         assert not needs_insecure(loopback, parsed(more))
@@ -260,7 +260,7 @@ def test_an_open_address_needs_somebody_who_asks_or_a_word_that_nobody_does(host
 @pytest.mark.parametrize(
     ("name", "remedy"), [("files", "choose another"), ("a.b", "remove the dots"), ("", "remove the dots")]
 )
-def test_a_catalog_whose_name_cannot_begin_names_of_tables_is_refused(tmp_path: Path, name: str, remedy: str) -> None:
+def test_a_catalog_with_an_invalid_name_is_refused(tmp_path: Path, name: str, remedy: str) -> None:
     with pytest.raises(SettingsError, match=remedy) as refused:
         parse({"catalogs": {name: {"type": "sql"}}}, tmp_path, {})
     assert refused.value.field == f"catalogs.{name}"

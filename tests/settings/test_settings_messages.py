@@ -49,14 +49,14 @@ def test_an_error_names_file_line_and_key(more, line, said, tmp_path) -> None:
     assert not re.search(r"`|\b(object|str|int|bool)\b", str(caught.value))
 
 
-def test_a_key_inside_a_text_of_several_lines_is_no_key(tmp_path) -> None:
+def test_a_key_inside_a_multi_line_text_is_not_a_key(tmp_path) -> None:
     file = tmp_path / "limnograph.toml"
     file.write_text(f'{HEAD}[[jobs]]\nname = "a"\npromql = """\nreads = 1\n"""\nreads = 2\n')
     with pytest.raises(SettingsError, match=r"limnograph\.toml:9: jobs\[0\]\.reads: expected array, got integer"):
         load(file, {})
 
 
-def test_a_file_that_lacks_all_is_named(tmp_path: Path) -> None:
+def test_an_empty_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty.toml").write_text("")
     with pytest.raises(SettingsError, match=r"empty\.toml: catalogs: is required"):
         load(tmp_path / "empty.toml", {})

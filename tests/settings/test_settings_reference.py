@@ -28,7 +28,7 @@ def example(folder: Path) -> Settings:
     return load(folder / "limnograph.toml", VARIABLES)
 
 
-def test_the_page_is_what_the_structs_say() -> None:
+def test_the_page_is_generated_from_the_structs() -> None:
     assert PAGE.read_text() == document(), "run: make types"
 
 
@@ -41,7 +41,7 @@ def test_the_examples_are_one_file_that_loads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "struct"), SECTIONS.items(), ids=SECTIONS)
-def test_every_key_of_a_section_stands_in_its_example_and_no_other(name: str, struct: type[FrozenSettings]) -> None:
+def test_every_key_of_a_section_is_in_its_example_and_no_other(name: str, struct: type[FrozenSettings]) -> None:
     shown = tomllib.loads(EXAMPLES[name])
     for level in re.sub(r"[\[\]]", "", name).replace("NAME", "main").split("."):
         shown = shown[level]
@@ -56,13 +56,13 @@ def test_every_section_has_a_table_and_an_example() -> None:
     assert set(EXAMPLES) == {name for name, _ in sections()}
 
 
-def test_what_the_page_calls_a_secret_is_hidden_wherever_it_appears() -> None:
+def test_settings_marked_secret_on_the_page_are_hidden_everywhere() -> None:
     secrets = {s.key for struct in SECTIONS.values() for s in settings_of(struct) if "Secret:" in s.meaning}
     assert secrets == {"bearer_token", "password", "token", "client_secret", "session_key", "secret"}
     assert all(map(is_secret, secrets))
 
 
-def test_a_setting_without_a_sentence_stops_the_page() -> None:
+def test_a_setting_without_a_description_fails_the_generation() -> None:
     class Silent(FrozenSettings, frozen=True, kw_only=True):
         """A section."""
 

@@ -238,7 +238,7 @@ def test_an_executor_killed_in_its_task_costs_an_attempt_and_no_row(
     assert "ExecutorLostFailure" in {reason for _, _, reason in driver.ended()}
 
 
-def test_a_killed_worker_takes_its_executor_along_and_costs_no_row(
+def test_a_killed_worker_ends_its_executor_and_costs_no_row(
     world: World, spark_cluster: Cluster, driver: Driver
 ) -> None:
     world.commit()
@@ -292,7 +292,7 @@ def running(config: Path, *program: str | Path) -> Iterator[subprocess.Popen[str
         print(log.read_text()[-3000:])
 
 
-def test_a_killed_driver_leaves_no_process_and_spark_submit_makes_up_for_it(
+def test_a_killed_driver_leaves_no_process_and_spark_submit_recovers_its_work(
     world: World, spark_cluster: Cluster, driver: Driver
 ) -> None:
     driver.session.stop()

@@ -72,7 +72,7 @@ def world(
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_meta_tables_have_the_promised_field_ids_and_are_made_once(
+def test_meta_tables_have_the_documented_field_ids_and_are_created_once(
     rest_catalogs: dict[str, dict[str, str]], name: str
 ) -> None:
     catalog, namespace = load_catalog(name, **rest_catalogs[name]), f"meta_{uuid4().hex[:8]}"
@@ -131,6 +131,6 @@ def test_passes_inbox_repairs_and_housekeeping_keep_the_meta_tables(world: World
     assert passes.run().snapshots_appended == 0
 
 
-def test_no_secret_is_seen_in_what_spark_shows_of_itself(rest_spark: SparkSession) -> None:
+def test_no_secret_is_visible_in_the_configuration_that_spark_shows(rest_spark: SparkSession) -> None:
     shown = rest_spark.sql("set -v").collect() + rest_spark.sql("set").collect()
     assert SECRET not in json.dumps([list(row) for row in shown])

@@ -109,14 +109,14 @@ def ended(world: World, text: str) -> list[tuple[str, str | None]]:
     raise AssertionError(f"still running: {states(world, text)}")
 
 
-def test_at_the_deadline_trino_itself_says_that_the_query_ended(world: World) -> None:
+def test_at_the_deadline_trino_itself_reports_the_query_as_ended(world: World) -> None:
     asked = coordinator(world, timeout_s=2.0)
     with pytest.raises(SourceTimeout):
         asked.ask(Statement(f"{SLOW} -- deadline", []), time.monotonic() + 2.0)
     assert {code for _, code in ended(world, f"{SLOW} -- deadline")} <= {"USER_CANCELED", "EXCEEDED_TIME_LIMIT"}
 
 
-def test_when_the_caller_leaves_trino_itself_says_that_the_query_was_cancelled(world: World) -> None:
+def test_when_the_caller_leaves_trino_itself_reports_the_query_as_cancelled(world: World) -> None:
     asked = coordinator(world)
     stop, failures = Stop(), []
 
@@ -137,7 +137,7 @@ def test_when_the_caller_leaves_trino_itself_says_that_the_query_was_cancelled(w
     assert ended(world, f"{SLOW} -- left") == [("FAILED", "USER_CANCELED")]
 
 
-def test_an_answer_over_the_cap_is_refused_and_the_query_does_not_go_on(world: World) -> None:
+def test_a_response_over_the_limit_is_refused_and_the_query_ends(world: World) -> None:
     asked = coordinator(world, max_bytes=2_000_000)
     big = "SELECT x, y, rpad('', 500, 'y') FROM UNNEST(sequence(1, 10000)) a(x), UNNEST(sequence(1, 1000)) b(y)"
     with pytest.raises(SourceRejected, match="larger than 1 MB"):
@@ -146,7 +146,7 @@ def test_an_answer_over_the_cap_is_refused_and_the_query_does_not_go_on(world: W
     assert rows(asked.ask(Statement("SELECT 1", []), time.monotonic() + 30)) == [[1]]
 
 
-def test_what_is_read_is_the_pinned_version_even_when_the_table_moved_since(world: World) -> None:
+def test_the_pinned_version_is_read_even_if_the_table_moved_since(world: World) -> None:
     tables = lake(world)
     tables.fill(ROWS[:1], LOG)
     pins = EmbeddedEngine(tables.open, (tables.namespace,))
@@ -175,7 +175,7 @@ def test_columns_that_an_old_table_lacks_are_null(world: World) -> None:
     assert found.rows() == [(None, ROWS[0].total_data_files)]
 
 
-def test_a_catalog_of_trino_that_is_another_one_is_named(world: World) -> None:
+def test_a_trino_catalog_of_another_lake_is_named(world: World) -> None:
     tables = lake(world)
     tables.fill(ROWS, LOG)
     pins = EmbeddedEngine(tables.open, (tables.namespace,))
@@ -207,7 +207,7 @@ def test_every_statement_of_the_runbooks_runs(world: World) -> None:
     assert rows(asked.ask(Statement(f"SELECT count(*) FROM {table}", []), time.monotonic() + 60)) == [[2]]
 
 
-def test_questions_side_by_side_do_not_mix(made: Made) -> None:
+def test_concurrent_queries_do_not_mix(made: Made) -> None:
     made.fill(ROWS, LOG)
     ids = [row.snapshot_id for row in ROWS] * 3
 
@@ -234,7 +234,7 @@ def examples(world: World) -> trino.dbapi.Cursor:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.question)
-def test_the_example_queries_of_the_documents_answer(
+def test_the_example_queries_of_the_documents_run(
     world: World, examples: trino.dbapi.Cursor, example: ExampleQuery
 ) -> None:
     trino_server.wait_for_node(world.url)

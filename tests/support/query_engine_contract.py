@@ -83,7 +83,7 @@ def test_before_the_first_pass_there_are_no_rows_and_no_head(made) -> None:
     assert found.schema == {"snapshot_id": pl.Int64, "committed_at": pl.Int64}
 
 
-def test_facts_come_back_as_they_were_written_in_time_order(made) -> None:
+def test_facts_are_read_back_as_they_were_written_in_time_order(made) -> None:
     engine, fill, _ = made
     fill(ROWS, LOG)
     found = snapshot_facts(engine.select(MetaQuery(table="snapshots")))
@@ -137,14 +137,14 @@ def test_conditions_are_anded_and_ranges_half_open(made, query, ids) -> None:
     assert engine.select(query)["snapshot_id"].to_list() == ids
 
 
-def test_changes_are_chosen_by_kind(made) -> None:
+def test_changes_are_filtered_by_kind(made) -> None:
     engine, fill, _ = made
     fill(ROWS, LOG)
     found = engine.select(MetaQuery(table="changes", kinds=("named", "gap"), columns=("to_value", "kind")))
     assert found.rows() == [("lake.sales.orders", "named")]
 
 
-def test_columns_come_in_the_order_asked(made) -> None:
+def test_columns_are_in_the_requested_order(made) -> None:
     engine, fill, _ = made
     fill(ROWS, LOG)
     query = MetaQuery(table="snapshots", columns=("total_data_files", "snapshot_id"), snapshot_ids=(1,))

@@ -14,7 +14,7 @@ from metadata_writer import MetadataTable
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 @pytest.mark.parametrize("codec", ["deflate", "null"])
-def test_every_snapshot_counts_as_it_was_written(tmp_path: Path, version: int, codec: str) -> None:
+def test_counts_of_every_snapshot_equal_what_was_written(tmp_path: Path, version: int, codec: str) -> None:
     table = busy(MetadataTable(tmp_path, version=version, codec=codec))
     found = facts(table.metadata_location)
     assert {fact.snapshot_id for fact in found} == set(table.live)

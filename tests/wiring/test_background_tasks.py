@@ -34,7 +34,7 @@ async def until(condition) -> None:
             await asyncio.sleep(0.01)
 
 
-def test_tables_are_read_while_the_alerts_are_and_ready_is_both() -> None:
+def test_tables_and_alerts_are_read_concurrently_and_readiness_needs_both() -> None:
     known = lake([row(1, NOW - HOUR, 5)], [moved(1, NOW - HOUR)])
     engine = AlertsWait(known)
     made = build_services(ServerOptions(engine, MemoryInbox(), FixedClock()))
@@ -50,7 +50,7 @@ def test_tables_are_read_while_the_alerts_are_and_ready_is_both() -> None:
     assert asyncio.run(begins()) == [True, False]
 
 
-def test_a_server_is_ready_once_the_lake_was_looked_at_and_says_why_it_is_not(tmp_path) -> None:
+def test_a_server_is_ready_once_the_lake_was_checked_and_reports_why_it_is_not(tmp_path) -> None:
     go = tmp_path / "go"
     message = encode(ProbeRound(NOW, 0, troubles=[Trouble("catalog", "catalog lake: not reachable")]))
     waits = f"import os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\n"

@@ -13,7 +13,7 @@ from limnograph.ports.inbox import InboxItem
 from limnograph.wiring.notified import NotifiedTables
 
 
-def test_each_notification_hurries_its_table_once(tmp_path: Path) -> None:
+def test_each_notification_causes_one_early_probe_of_its_table(tmp_path: Path) -> None:
     inbox = SqlInbox(f"sqlite:///{tmp_path}/inbox.db")
     notified = NotifiedTables(inbox)
     assert notified() == set()
@@ -33,6 +33,6 @@ def test_each_notification_hurries_its_table_once(tmp_path: Path) -> None:
     assert notified() == set()
 
 
-def test_an_inbox_that_is_down_hurries_nothing(tmp_path: Path) -> None:
+def test_an_unavailable_inbox_causes_no_early_probe(tmp_path: Path) -> None:
     (tmp_path / "inbox.db").write_bytes(b"this is no database, and long enough to be taken for one" * 20)
     assert NotifiedTables(SqlInbox(f"sqlite:///{tmp_path}/inbox.db"))() == set()

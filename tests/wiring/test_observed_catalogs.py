@@ -79,7 +79,7 @@ def test_an_idle_table_costs_one_conditional_request_and_no_history(world: World
     assert all("if-none-match" in request.headers for request in world.server.loads())
 
 
-def test_a_probe_asks_for_no_credentials_of_the_store(world: World) -> None:
+def test_a_probe_requests_no_credentials_of_the_store(world: World) -> None:
     seen(world.lake())
     assert all("x-iceberg-access-delegation" not in request.headers for request in world.server.loads())
 
@@ -93,7 +93,7 @@ def test_a_commit_is_seen_through_the_rest_catalog(world: World) -> None:
     assert after["rest.sales.orders"] == world.far.load("sales.orders").metadata_location
 
 
-def test_while_nothing_changes_a_listing_is_the_same_objects(world: World) -> None:
+def test_while_nothing_changes_a_listing_returns_the_same_objects(world: World) -> None:
     lake = world.lake()
     one, two = lake.listing(), lake.listing()
     assert one.pointers is two.pointers
@@ -101,7 +101,7 @@ def test_while_nothing_changes_a_listing_is_the_same_objects(world: World) -> No
     assert two.complete == {"near", "rest", "files"}
 
 
-def test_tables_that_patterns_leave_out_are_listed_but_never_probed(world: World) -> None:
+def test_tables_excluded_by_patterns_are_listed_but_never_probed(world: World) -> None:
     found = world.lake(include=["**"], exclude=["rest.*.items"]).listing()
     assert {str(pointer.name) for pointer in found.pointers} == {"near.web.clicks", "rest.sales.orders"}
     assert found.listed == set(ALL)
@@ -119,7 +119,7 @@ def test_tables_that_patterns_leave_out_are_listed_but_never_probed(world: World
         (["rest.a.b.deep.more"], set()),
     ],
 )
-def test_patterns_reach_over_catalogs_and_nested_namespaces(
+def test_patterns_match_across_catalogs_and_nested_namespaces(
     world: World, patterns: list[str], expected: set[str]
 ) -> None:
     for levels in (("a",), ("a", "b")):
@@ -143,7 +143,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("fault", "remedy"), FAULTS, ids=lambda value: value if isinstance(value, str) else "")
-def test_a_catalog_that_errs_turns_stale_with_a_remedy_and_comes_back(world: World, fault: Answer, remedy: str) -> None:
+def test_a_failing_catalog_goes_stale_with_a_remedy_and_recovers(world: World, fault: Answer, remedy: str) -> None:
     lake = world.lake(catalog_deadline_seconds=1.5)
     before = seen(lake)
     heal = world.server.fail("/v1/", fault)
@@ -166,7 +166,7 @@ def test_a_catalog_that_errs_turns_stale_with_a_remedy_and_comes_back(world: Wor
     assert "rest" in healed.answered
 
 
-def test_a_catalog_that_is_down_from_the_start_is_told_and_opened_when_it_is_there(world: World) -> None:
+def test_a_catalog_that_is_down_at_startup_is_reported_and_opened_once_it_is_available(world: World) -> None:
     heal = world.server.fail("/v1/config", refusal(503))
     lake = world.lake()
     found = lake.listing()
@@ -187,7 +187,7 @@ def test_a_catalog_that_is_down_from_the_start_is_told_and_opened_when_it_is_the
         refusal(500),
     ],
 )
-def test_one_table_that_errs_is_told_by_name_and_the_others_go_on(world: World, fault: Answer) -> None:
+def test_one_failing_table_is_reported_by_name_and_the_others_continue(world: World, fault: Answer) -> None:
     lake = world.lake()
     before = seen(lake)
     world.server.fail("/tables/items", fault)
@@ -201,7 +201,7 @@ def test_one_table_that_errs_is_told_by_name_and_the_others_go_on(world: World, 
     assert after["rest.sales.orders"] != before["rest.sales.orders"]
 
 
-def test_a_table_dropped_between_list_and_load_is_gone_and_no_failure(world: World) -> None:
+def test_a_table_dropped_between_list_and_load_is_dropped_and_not_a_failure(world: World) -> None:
     dropped = threading.Event()
 
     def drop(request: Any) -> Answer | None:
@@ -216,14 +216,14 @@ def test_a_table_dropped_between_list_and_load_is_gone_and_no_failure(world: Wor
     assert {str(p.name) for p in found.pointers} == {"near.web.clicks", "rest.sales.orders"}
 
 
-def test_a_table_that_is_listed_and_never_loads_is_told(world: World) -> None:
+def test_a_table_that_is_listed_and_never_loads_is_reported(world: World) -> None:
     world.server.fail("/tables/items", refusal(404, "NoSuchTableException"))
     found = world.lake().listing()
     assert [sentence.split(":")[0] for sentence in found.failed] == ["rest.sales.items"]
     assert "rest.sales.items" in found.listed
 
 
-def test_a_namespace_that_may_not_be_listed_takes_nothing_away(world: World) -> None:
+def test_a_namespace_that_may_not_be_listed_removes_no_tables(world: World) -> None:
     world.far.table("secret.plans")
     lake = world.lake()
     before = lake.listing()
@@ -268,7 +268,7 @@ def test_wrong_settings_end_the_program_that_starts_with_them(tmp_path: Path) ->
         lake.listing()
 
 
-def test_under_standing_load_wrong_settings_are_a_reason_and_other_catalogs_go_on(world: World) -> None:
+def test_under_continuous_load_wrong_settings_are_reported_and_other_catalogs_continue(world: World) -> None:
     catalogs = {"x": {"type": "hive", "uri": "thrift://127.0.0.1:1"}, "rest": world.server.properties}
     document = {"catalogs": catalogs, "meta": {"catalog": "rest"}}
     lake = SettingsLake(parse(document, world.folder, {}), WatchMode.STANDING)
@@ -294,7 +294,7 @@ def test_a_renewed_key_of_the_store_is_used_although_the_catalog_never_failed(wo
     assert lake.access.catalogs["rest"]["s3.secret-access-key"] == "second-key-456"
 
 
-def test_under_standing_load_an_idle_table_is_asked_for_by_its_interval_alone(world: World) -> None:
+def test_under_continuous_load_an_idle_table_is_probed_by_its_interval_only(world: World) -> None:
     """Its metadata says that it committed just now, so the interval is a second."""
     lake = world.lake(WatchMode.STANDING, probes_per_second=50.0)
     assert sorted(seen(lake)) == ALL
@@ -305,7 +305,7 @@ def test_under_standing_load_an_idle_table_is_asked_for_by_its_interval_alone(wo
     assert world.server.counted()["tables"] == 1
 
 
-def test_under_standing_load_a_commit_is_found_and_what_was_told_of_goes_first(world: World) -> None:
+def test_under_continuous_load_a_commit_is_found_and_notified_tables_are_probed_first(world: World) -> None:
     first = set[TableName]()
     settings = world.lake()._settings
     lake = SettingsLake(settings, WatchMode.STANDING, first=lambda: first)
@@ -320,7 +320,7 @@ def test_under_standing_load_a_commit_is_found_and_what_was_told_of_goes_first(w
     eventually(lake, lambda found: all(pointer.location != moved for pointer in found.pointers))
 
 
-def test_a_new_table_that_was_told_of_is_listed_at_once(world: World) -> None:
+def test_a_new_table_with_a_notification_is_listed_immediately(world: World) -> None:
     first = set[TableName]()
     lake = SettingsLake(world.lake()._settings, WatchMode.STANDING, first=lambda: first)
     world._opened.append(lake)
@@ -330,7 +330,7 @@ def test_a_new_table_that_was_told_of_is_listed_at_once(world: World) -> None:
     eventually(lake, lambda found: "rest.sales.fresh" in {str(p.name) for p in found.pointers}, seconds=10)
 
 
-def test_a_pointer_whose_file_is_gone_is_asked_for_again(world: World) -> None:
+def test_a_pointer_whose_file_is_gone_is_requested_again(world: World) -> None:
     lake = world.lake(WatchMode.ONCE)
     old = next(p for p in lake.listing().pointers if p.name.table == "orders")
     world.far.load("sales.orders").append(rows("eu"))

@@ -77,7 +77,7 @@ def test_a_format_and_patterns_choose_among_them(lake: Lake, tmp_path: Path) -> 
     assert "files.landing.sales.orders" not in names(observed(lake, root, exclude=["**.orders"]))
 
 
-def test_iceberg_tables_without_a_catalog_are_found_when_settings_ask_for_them(lake: Lake, tmp_path: Path) -> None:
+def test_iceberg_tables_without_a_catalog_are_found_when_settings_enable_them(lake: Lake, tmp_path: Path) -> None:
     (tmp_path / "apart").mkdir()
     apart = Lake(tmp_path / "apart")
     apart.table("sales.orders").append(rows("eu"))
@@ -103,7 +103,7 @@ class Clocked:
         return {name.table for name in self.catalog.names().tables}
 
 
-def test_a_table_that_appears_is_observed_and_one_that_goes_is_gone(lake: Lake, tmp_path: Path) -> None:
+def test_a_table_that_appears_is_observed_and_one_that_disappears_is_dropped(lake: Lake, tmp_path: Path) -> None:
     delta(tmp_path / "wh" / "one")
     made = Clocked(lake, str(tmp_path / "wh"))
     assert made.tables() == {"one"}
@@ -113,7 +113,7 @@ def test_a_table_that_appears_is_observed_and_one_that_goes_is_gone(lake: Lake, 
     assert made.tables() == {"two"}
 
 
-def test_a_folder_that_is_away_takes_nothing_away(lake: Lake, tmp_path: Path) -> None:
+def test_an_unavailable_folder_removes_no_tables(lake: Lake, tmp_path: Path) -> None:
     delta(tmp_path / "wh" / "one")
     made = Clocked(lake, str(tmp_path / "wh"))
     assert made.tables() == {"one"}
@@ -124,7 +124,7 @@ def test_a_folder_that_is_away_takes_nothing_away(lake: Lake, tmp_path: Path) ->
     assert trouble.startswith("warehouse landing: ")
 
 
-def test_what_settings_name_by_itself_keeps_its_name(lake: Lake, tmp_path: Path) -> None:
+def test_a_table_named_in_the_settings_keeps_its_name(lake: Lake, tmp_path: Path) -> None:
     delta(tmp_path / "wh" / "one")
     other = delta(tmp_path / "other")
     path = PathSettings(format="delta", name="landing.one", location=str(other.folder))
@@ -150,7 +150,7 @@ def test_a_warehouse_on_an_object_store_is_scanned_with_its_own_credentials(
     }
 
 
-def test_a_scan_goes_on_where_its_last_part_ended(tmp_path: Path) -> None:
+def test_a_scan_resumes_where_its_last_part_ended(tmp_path: Path) -> None:
     for number in range(30):
         delta(tmp_path / f"space{number % 3}" / f"t{number}")
     root, waiting, found, parts = place_of(f"file://{tmp_path}"), [()], [], 0
@@ -163,7 +163,7 @@ def test_a_scan_goes_on_where_its_last_part_ended(tmp_path: Path) -> None:
     assert parts >= 1
 
 
-def test_folders_deeper_than_the_bound_are_told_and_not_entered(tmp_path: Path) -> None:
+def test_folders_deeper_than_the_bound_are_reported_and_not_entered(tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*[f"l{i}" for i in range(scanning.DEPTH + 2)])
     delta(deep)
     part = scanning.scan(FileStorage(), place_of(f"file://{tmp_path}"), ("delta",), [()], 60)
@@ -171,7 +171,7 @@ def test_folders_deeper_than_the_bound_are_told_and_not_entered(tmp_path: Path) 
     assert "levels down" in part.troubles[0]
 
 
-def test_a_store_that_does_not_answer_is_a_reason_and_not_an_empty_warehouse(lake: Lake) -> None:
+def test_an_unresponsive_store_is_reported_and_not_an_empty_warehouse(lake: Lake) -> None:
     properties = {"s3.endpoint": "http://127.0.0.1:9", "s3.access-key-id": "a", "s3.secret-access-key": "b"}
     found = observed(lake, "s3://nowhere/wh", warehouse={"properties": properties}).listing()
     assert found.pointers == ()

@@ -83,7 +83,7 @@ ECHOES = [
 
 
 @pytest.mark.parametrize("answer", ECHOES)
-def test_no_secret_is_told_whichever_way_catalogs_and_stores_fail(
+def test_no_secret_is_revealed_however_catalogs_and_stores_fail(
     tmp_path: Path, server: RestServer, caplog: pytest.LogCaptureFixture, answer: Answer
 ) -> None:
     """Servers here even quote what they were sent."""
@@ -108,7 +108,7 @@ def test_no_secret_is_told_whichever_way_catalogs_and_stores_fail(
     assert [text for text in said if SECRET in text] == []
 
 
-def test_errors_of_opening_each_catalog_hold_no_secret(tmp_path: Path, server: RestServer) -> None:
+def test_errors_of_opening_each_catalog_contain_no_secret(tmp_path: Path, server: RestServer) -> None:
     made = settings(tmp_path, server)
     said: list[str] = []
     for name, properties in made.catalogs.items():
@@ -139,7 +139,7 @@ def test_the_program_prints_no_secret_when_it_fails(tmp_path: Path, server: Rest
     assert SECRET not in done.stdout + done.stderr
 
 
-def test_credentials_are_given_to_spark_when_it_runs_and_not_on_its_command_line() -> None:
+def test_credentials_are_passed_to_spark_at_run_time_and_not_on_its_command_line() -> None:
     conf: dict[str, Any] = {
         "spark.sql.catalog.a": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.a.uri": "jdbc:postgresql://me:Zx9-unique@db/x",

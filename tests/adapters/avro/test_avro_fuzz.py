@@ -170,7 +170,7 @@ def test_counts_and_lengths_that_lie_are_damage(name: str, read: str) -> None:
         reader(crafted(body, schema=schema))
 
 
-def test_records_of_no_bytes_cannot_be_counted_up() -> None:
+def test_records_of_zero_bytes_cannot_inflate_the_count() -> None:
     file = crafted(b"", records=2**50, schema=NOTHING)
     for read in (parse_manifest_list, read_records):
         with pytest.raises(MetadataError):
@@ -178,7 +178,7 @@ def test_records_of_no_bytes_cannot_be_counted_up() -> None:
 
 
 @pytest.mark.parametrize("where", ["within the last block", "a byte more", "another file behind it"])
-def test_bytes_behind_the_end_are_damage(where: str) -> None:
+def test_bytes_after_the_end_are_damage(where: str) -> None:
     good = manifest("null")
     record = encoder(manifest_schema(2))(random_entry(random.Random(1), {}, 1))
     bad = {
@@ -192,7 +192,7 @@ def test_bytes_behind_the_end_are_damage(where: str) -> None:
 
 
 @pytest.mark.parametrize("codec", ["deflate", "zstandard", "snappy"])
-def test_a_bomb_is_refused_before_it_is_made(codec: str) -> None:
+def test_a_bomb_is_refused_before_it_is_decompressed(codec: str) -> None:
     huge = container(manifest_schema(2), [bytes(80 * 2**20)], codec)
     many = container(manifest_schema(2), [bytes(30 * 2**20)] * 5, codec, block_bytes=0)
     for bomb in (huge, many):
@@ -204,7 +204,7 @@ def test_a_bomb_is_refused_before_it_is_made(codec: str) -> None:
     assert refused.value.code == "avro_too_large"
 
 
-def test_a_checksum_that_is_wrong_is_damage() -> None:
+def test_a_wrong_checksum_is_damage() -> None:
     good = manifest("snappy")
     end = good.rindex(SYNC)
     with pytest.raises(MetadataError) as damage:

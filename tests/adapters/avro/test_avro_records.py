@@ -52,7 +52,7 @@ commits = st.fixed_dictionaries(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(commits, max_size=8), st.sampled_from(["null", "deflate"]), st.integers(1, 400))
-def test_what_fastavro_writes_comes_back(rows: list[dict[str, Any]], codec: Any, interval: int) -> None:
+def test_files_written_by_fastavro_are_read_back(rows: list[dict[str, Any]], codec: Any, interval: int) -> None:
     stream = io.BytesIO()
     fastavro.writer(stream, SCHEMA, rows, codec=codec, sync_interval=interval)
     assert read_records(stream.getvalue()) == rows
@@ -61,7 +61,7 @@ def test_what_fastavro_writes_comes_back(rows: list[dict[str, Any]], codec: Any,
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("block_bytes", [0, 200, 64_000])
 @pytest.mark.parametrize("negative_counts", [False, True])
-def test_every_codec_and_layout_comes_back(codec: str, block_bytes: int, negative_counts: bool) -> None:
+def test_every_codec_and_layout_is_read_back(codec: str, block_bytes: int, negative_counts: bool) -> None:
     row = {
         "text": "ü",
         "maybe": "x",
@@ -84,18 +84,18 @@ def _written_out(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "fields": fields}
 
 
-def test_a_file_of_nothing_but_a_header_has_no_records() -> None:
+def test_a_file_with_only_a_header_has_no_records() -> None:
     assert read_records(container(SCHEMA, [])) == []
 
 
 @pytest.mark.parametrize("content", [b"", b"Obj", b"Obj\x01", b"Obj\x01\x00" + b"s" * 16, b"Obj\x01\x02\x02a"])
-def test_a_header_that_is_none_is_damage(content: bytes) -> None:
+def test_an_invalid_header_is_damage(content: bytes) -> None:
     with pytest.raises(MetadataError) as damage:
         read_records(content)
     assert damage.value.code == "avro_damaged"
 
 
-def test_a_type_within_itself_is_damage_and_not_without_end() -> None:
+def test_a_recursive_type_is_damage_and_no_endless_loop() -> None:
     tree = {"type": "record", "name": "tree", "fields": [{"name": "more", "type": {"type": "array", "items": "tree"}}]}
     with pytest.raises(MetadataError):
         read_records(container(tree, [b"\x00"]))

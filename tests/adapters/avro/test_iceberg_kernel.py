@@ -135,7 +135,7 @@ def test_every_version_partition_and_column_type_reads_the_same(version: int, pa
     block_bytes=st.sampled_from([0, 500, JAVA_BLOCK_BYTES]),
     bounds_of=st.none() | st.integers(1, 13),
 )
-def test_whatever_a_writer_may_choose_reads_the_same(
+def test_every_allowed_choice_of_a_writer_reads_the_same(
     seed: int, entries: int, columns: int, codec: str, bounds_of: int | None, **how: Any
 ) -> None:
     content = written(seed, entries, columns, codec, **how)
@@ -152,7 +152,7 @@ def test_fields_without_ids_are_found_by_name() -> None:
     assert decoded(named).partitions == ["region=eu"]
 
 
-def test_a_value_may_stand_before_its_key_and_a_key_twice() -> None:
+def test_a_value_may_precede_its_key_and_a_key_may_repeat() -> None:
     rng = random.Random(4)
     rows = [random_entry(rng, {}, 5) for _ in range(20)]
     rows[0]["data_file"]["lower_bounds"] = [{"key": 1, "value": b"first"}, {"key": 1, "value": b"second"}]
@@ -174,7 +174,7 @@ def _turned(one: dict[str, Any]) -> dict[str, Any]:
     return one
 
 
-def test_a_partition_is_told_once_however_many_chunks_the_manifest_takes() -> None:
+def test_a_partition_is_listed_once_for_any_number_of_chunks() -> None:
     content = written(5, 4_000, 20, "deflate", partition=PARTITIONS[2])
     found = decoded(content)
     assert sorted(found.partitions) == sorted(set(found.partitions))
@@ -184,7 +184,7 @@ def test_a_partition_is_told_once_however_many_chunks_the_manifest_takes() -> No
 
 @pytest.mark.parametrize("field", ["record_count", "file_size_in_bytes", "status", "content"])
 @pytest.mark.parametrize("value", [-1, 2**51, -(2**63)])
-def test_numbers_that_cannot_be_are_damage_of_the_manifest(field: str, value: int) -> None:
+def test_impossible_numbers_are_damage_of_the_manifest(field: str, value: int) -> None:
     schema = manifest_schema(2)
     row = random_entry(random.Random(2), {}, 1)
     (row if field == "status" else row["data_file"])[field] = value

@@ -31,7 +31,7 @@ def opened(path: str) -> tuple[TableMetadata, dict[int, Reading]]:
 
 
 @pytest.mark.parametrize("entry", TABLES)
-def test_a_real_log_is_counted_as_the_corpus_says(entry: dict[str, Any]) -> None:
+def test_counts_of_a_real_log_equal_the_corpus(entry: dict[str, Any]) -> None:
     table, readings = opened(entry["path"])
     facts = entry["facts"]
     assert list(table.snapshots) == list(range(facts["commits"]))
@@ -65,7 +65,7 @@ def test_files_of_a_version_are_those_before_plus_added_minus_removed(entry: dic
 
 
 @pytest.mark.parametrize("entry", TABLES)
-def test_what_a_version_added_and_removed_is_what_its_actions_say(entry: dict[str, Any]) -> None:
+def test_the_added_and_removed_files_of_a_version_equal_its_actions(entry: dict[str, Any]) -> None:
     _, readings = opened(entry["path"])
     for version, reading in readings.items():
         lines = (CORPORA / entry["path"] / "_delta_log" / f"{version:020}.json").read_text().splitlines()
@@ -75,7 +75,7 @@ def test_what_a_version_added_and_removed_is_what_its_actions_say(entry: dict[st
         assert (changed.added_data_files, changed.removed_data_files) == (actions.count("add"), removed)
 
 
-def test_what_writers_say_stands_in_the_summary() -> None:
+def test_properties_set_by_writers_are_in_the_summary() -> None:
     table, _ = opened("delta/commit-info-containing-arbitrary-operationParams-types")
     optimize = table.snapshots[2]
     summary = optimize.summary or {}
@@ -86,7 +86,7 @@ def test_what_writers_say_stands_in_the_summary() -> None:
     assert "operationParameters.description" not in (table.snapshots[0].summary or {})
 
 
-def test_column_mapping_shows_the_names_that_people_gave() -> None:
+def test_column_mapping_shows_the_logical_names() -> None:
     for path in ("delta/data-reader-timestamp_ntz-name-mode", "delta/data-reader-timestamp_ntz-id-mode"):
         _, readings = opened(path)
         partitions = content(readings[1]).partitions

@@ -122,7 +122,7 @@ def assert_in_reason(reading: Reading) -> None:
     assert all(count >= 0 for count in reading.content.histogram or ())
 
 
-def test_the_sound_log_is_read_whole(sound: dict[str, bytes]) -> None:
+def test_the_undamaged_log_is_read_completely(sound: dict[str, bytes]) -> None:
     readings = read_everything(sound)
     assert {version: reading.problems for version, reading in readings.items()} == {
         1: ("history_truncated",), 2: (), 3: (), 4: (), 5: (),
@@ -130,7 +130,7 @@ def test_the_sound_log_is_read_whole(sound: dict[str, bytes]) -> None:
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_no_damage_is_more_than_a_code(sound: dict[str, bytes], part: int) -> None:
+def test_damage_is_never_more_than_a_code(sound: dict[str, bytes], part: int) -> None:
     for seed in range(part * CASES // 8, (part + 1) * CASES // 8):
         chance = random.Random(seed)
         files = dict(sound)
@@ -199,7 +199,7 @@ def changed_value(chance: random.Random, content: bytes) -> bytes:
     return b"\n".join(lines)
 
 
-def test_names_that_lead_elsewhere_are_left_to_storage_to_refuse(sound: dict[str, bytes]) -> None:
+def test_names_that_lead_elsewhere_are_refused_by_storage(sound: dict[str, bytes]) -> None:
     for place in ("file:///etc/passwd", "/etc/passwd", "s3://elsewhere/x.parquet"):
         files = {name: content for name, content in sound.items() if "checkpoint" not in name}
         lines = [metadata(), protocol(), {"sidecar": {"path": place, "sizeInBytes": 1, "modificationTime": 1}}]
@@ -224,7 +224,7 @@ def test_a_path_of_a_data_file_is_never_opened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("features", [1.5, -1, "x", {"a": 1}, [{"a": 1}, ["b"], None, "deletionVectors"]])
-def test_features_of_any_shape_are_survived(tmp_path: Path, features: object) -> None:
+def test_features_of_any_shape_are_accepted(tmp_path: Path, features: object) -> None:
     log = DeltaLog(tmp_path / "t")
     log.commit(
         {"protocol": {"minReaderVersion": 3, "readerFeatures": features, "writerFeatures": features}}, metadata()
@@ -234,7 +234,7 @@ def test_features_of_any_shape_are_survived(tmp_path: Path, features: object) ->
     assert (table.head_id, table.format_version, table.problems) == (1, 3, ())
 
 
-def test_damage_is_told_once_with_its_file_and_why(tmp_path: Path) -> None:
+def test_damage_is_reported_once_with_its_file_and_the_reason(tmp_path: Path) -> None:
     log = DeltaLog(tmp_path / "t")
     log.begin(add("a"))
     log.write(b'{"add":{"path":"b"}}\n')

@@ -122,7 +122,7 @@ def test_records_come_from_parsed_statistics_of_a_checkpoint(log: DeltaLog) -> N
     assert counts(told(log)[10]) == counts(before[10])
 
 
-def test_a_damaged_checkpoint_costs_nothing_while_the_commits_are_there(log: DeltaLog) -> None:
+def test_a_damaged_checkpoint_does_not_matter_while_the_commits_exist(log: DeltaLog) -> None:
     ten_versions(log)
     before = told(log)
     (log.log / f"{5:020}.checkpoint.parquet").write_bytes(b"PAR1 no parquet PAR1")
@@ -138,7 +138,7 @@ def test_the_last_checkpoint_file_is_only_a_hint(log: DeltaLog) -> None:
         assert told(log) == before
 
 
-def test_a_checkpoint_alone_still_tells_the_newest_state(log: DeltaLog) -> None:
+def test_a_checkpoint_alone_still_yields_the_newest_state(log: DeltaLog) -> None:
     ten_versions(log)
     before = told(log)
     log.parquet(f"{10:020}.checkpoint.parquet", state_rows(log))
@@ -150,7 +150,7 @@ def test_a_checkpoint_alone_still_tells_the_newest_state(log: DeltaLog) -> None:
     assert log.newest().endswith("10.checkpoint.parquet")
 
 
-def test_starting_in_the_middle_tells_what_reading_in_order_tells(log: DeltaLog) -> None:
+def test_starting_in_the_middle_yields_the_same_as_reading_in_order(log: DeltaLog) -> None:
     ten_versions(log)
     log.parquet(f"{4:020}.checkpoint.parquet", [])
     log.parquet(f"{4:020}.checkpoint.parquet", _rows_at(log, 4))
@@ -213,7 +213,7 @@ def test_an_inline_vector_has_no_offset(log: DeltaLog) -> None:
 # what a commit moves
 
 
-def test_adding_a_file_again_is_no_change(log: DeltaLog) -> None:
+def test_adding_a_file_again_is_not_a_change(log: DeltaLog) -> None:
     log.begin(add("a", records=None), add("b"))
     log.commit(info("COMPUTE STATS"), add("a", records=7))
     readings = told(log)
@@ -223,20 +223,20 @@ def test_adding_a_file_again_is_no_change(log: DeltaLog) -> None:
     assert (changed.added_data_files, changed.removed_data_files, changed.partitions) == (0, 0, 0)
 
 
-def test_removing_what_is_not_live_is_no_change(log: DeltaLog) -> None:
+def test_removing_a_file_that_is_not_live_is_not_a_change(log: DeltaLog) -> None:
     log.begin(add("a"))
     log.commit(remove("never", 5), remove("never/either"))
     assert content(told(log)[1]).changed.removed_data_files == 0
 
 
-def test_a_removed_file_is_measured_by_what_was_live(log: DeltaLog) -> None:
+def test_a_removed_file_has_the_size_of_the_live_one(log: DeltaLog) -> None:
     log.begin(add("a", size=123, records=4))
     log.commit(remove("a"))
     changed = content(told(log)[1]).changed
     assert (changed.removed_data_files, changed.removed_bytes, changed.removed_records) == (1, 123, 4)
 
 
-def test_change_data_files_are_no_data_files(log: DeltaLog) -> None:
+def test_change_data_files_are_not_data_files(log: DeltaLog) -> None:
     log.begin(add("a"))
     log.commit({"cdc": {"path": "_change_data/x", "partitionValues": {}, "size": 9, "dataChange": False}}, add("b"))
     assert counts(told(log)[1]) == (2, 20, 200)
@@ -251,7 +251,7 @@ def partition_files(reading: Reading) -> dict[str, int]:
     return {text: state.data_files for (_, text), state in partitions.states.items()}
 
 
-def test_partitions_stand_in_the_tables_order_with_null_and_any_character_and_empty_text_as_null(log: DeltaLog) -> None:
+def test_partitions_are_in_the_tables_order_with_any_character_and_empty_text_as_null(log: DeltaLog) -> None:
     log.begin(
         add("a", b="x/y=z é", a=None),
         add("b", a="", b="1"),
@@ -280,7 +280,7 @@ def test_a_renamed_partition_column_shows_all_partitions_under_the_new_name(log:
     assert table.snapshots[0].schema_id != table.snapshots[1].schema_id == table.current_schema_id
 
 
-def test_only_touched_partitions_are_told_when_that_suffices(log: DeltaLog) -> None:
+def test_only_touched_partitions_are_listed_when_that_suffices(log: DeltaLog) -> None:
     log.begin(*(add(f"f{i}", p=str(i)) for i in range(5)), columns=(field("p"),), partitions=("p",))
     log.commit(info("DELETE", 5_000), remove("f3", 100, p="3"), add("g", p="1"))
     reader = log.reader()
@@ -310,7 +310,7 @@ def test_the_last_commit_of_a_partition_does_not_depend_on_where_the_replay_bega
 # histories that are cleaned, broken or strange
 
 
-def test_a_log_that_begins_in_the_middle_tells_its_own_adds_and_removes(log: DeltaLog) -> None:
+def test_a_log_that_begins_in_the_middle_has_its_own_adds_and_removes(log: DeltaLog) -> None:
     ten_versions(log)
     log.drop(*range(5))
     reading = told(log)[6]
@@ -321,7 +321,7 @@ def test_a_log_that_begins_in_the_middle_tells_its_own_adds_and_removes(log: Del
     assert (changed.removed_bytes, changed.removed_records) == (100, None)
 
 
-def test_after_a_hole_only_a_checkpoint_tells_the_state_again(log: DeltaLog) -> None:
+def test_after_a_gap_the_state_is_known_again_only_from_a_checkpoint(log: DeltaLog) -> None:
     ten_versions(log)
     before = told(log)
     log.parquet(f"{7:020}.checkpoint.parquet", _rows_at(log, 7))
@@ -338,7 +338,7 @@ def test_after_a_hole_only_a_checkpoint_tells_the_state_again(log: DeltaLog) -> 
 @pytest.mark.parametrize(
     "damage", [b'{"add":{"path":"x","size":', b'{"add":{"path":"x"}}', b"\xff\xfe\x00", b"[" * 5_000]
 )
-def test_a_damaged_commit_is_a_code_and_the_next_checkpoint_heals_it(log: DeltaLog, damage: bytes) -> None:
+def test_a_damaged_commit_is_a_code_until_the_next_checkpoint(log: DeltaLog, damage: bytes) -> None:
     ten_versions(log)
     before = told(log)
     log.parquet(f"{6:020}.checkpoint.parquet", _rows_at(log, 6))
@@ -353,7 +353,7 @@ def test_a_damaged_commit_is_a_code_and_the_next_checkpoint_heals_it(log: DeltaL
     assert table.snapshots[4].timestamp_ms == 4_000
 
 
-def test_side_files_are_no_history(log: DeltaLog) -> None:
+def test_side_files_are_not_history(log: DeltaLog) -> None:
     ten_versions(log)
     before = told(log)
     for name in (
@@ -372,7 +372,7 @@ def test_side_files_are_no_history(log: DeltaLog) -> None:
     assert told(log) == before
 
 
-def test_marks_and_blank_lines_and_empty_commits_are_survived(log: DeltaLog) -> None:
+def test_byte_order_marks_blank_lines_and_empty_commits_are_accepted(log: DeltaLog) -> None:
     log.begin(add("a"))
     log.write(b"\xef\xbb\xbf" + json.dumps(add("b")).encode() + b"\r\n\r\n")
     log.write(b"")
@@ -380,7 +380,7 @@ def test_marks_and_blank_lines_and_empty_commits_are_survived(log: DeltaLog) -> 
     assert [counts(readings[v]) for v in range(3)] == [(1, 10, 100), (2, 20, 200), (2, 20, 200)]
 
 
-def test_times_are_the_tables_own_or_unknown(log: DeltaLog) -> None:
+def test_times_come_from_the_table_or_are_unknown(log: DeltaLog) -> None:
     log.commit(info("CREATE TABLE", 111, inCommitTimestamp=222), protocol(), metadata())
     log.commit(add("a"), info("WRITE", 333))
     log.commit(add("b"))
@@ -406,13 +406,13 @@ def test_times_are_the_tables_own_or_unknown(log: DeltaLog) -> None:
         ([remove("a")], "delete"),
     ],
 )
-def test_operations_are_told_in_four_words(log: DeltaLog, commit: list[dict[str, object]], word: str) -> None:
+def test_operations_have_four_names(log: DeltaLog, commit: list[dict[str, object]], word: str) -> None:
     log.begin(add("a"))
     log.commit(*commit)
     assert log.reader().metadata(log.newest()).snapshots[1].operation == word
 
 
-def test_features_that_nobody_knows_are_told_and_the_log_is_still_read(log: DeltaLog) -> None:
+def test_unknown_features_are_reported_and_the_log_is_still_read(log: DeltaLog) -> None:
     log.commit(protocol(3, ("deletionVectors", "quantumRows", "catalogManaged")), metadata(), add("a"))
     reader = log.reader()
     table = reader.metadata(log.newest())
@@ -420,14 +420,14 @@ def test_features_that_nobody_knows_are_told_and_the_log_is_still_read(log: Delt
     assert counts(read_all(reader, table)[0]) == (1, 10, 100)
 
 
-def test_a_protocol_of_the_future_is_not_guessed_at(log: DeltaLog) -> None:
+def test_an_unknown_protocol_version_is_refused(log: DeltaLog) -> None:
     log.commit(protocol(4), metadata(), add("a"))
     with pytest.raises(MetadataError) as refused:
         log.reader().metadata(log.newest())
     assert refused.value.code == "format_version_unsupported"
 
 
-def test_a_checksum_that_counts_otherwise_is_noted_and_not_believed(log: DeltaLog) -> None:
+def test_a_contradicting_checksum_is_noted_and_not_trusted(log: DeltaLog) -> None:
     log.begin(add("a"))
     log.commit(add("b"))
     (log.log / f"{0:020}.crc").write_text('{"numFiles":1,"tableSizeBytes":100}')
@@ -437,7 +437,7 @@ def test_a_checksum_that_counts_otherwise_is_noted_and_not_believed(log: DeltaLo
     assert counts(readings[1]) == (2, 20, 200)
 
 
-def test_a_pointer_stands_for_the_table_as_it_was_then(log: DeltaLog) -> None:
+def test_a_pointer_identifies_the_table_at_that_version(log: DeltaLog) -> None:
     ten_versions(log)
     pointer = newest_version(str(log.folder), FileStorage()).replace("10.json", "07.json")
     table = log.reader().metadata(pointer)
@@ -447,12 +447,12 @@ def test_a_pointer_stands_for_the_table_as_it_was_then(log: DeltaLog) -> None:
     assert gone.value.code == "file_missing"
 
 
-def test_a_folder_without_a_log_is_no_table(tmp_path: Path) -> None:
+def test_a_folder_without_a_log_is_not_a_table(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput):
         newest_version(str(tmp_path), FileStorage())
 
 
-def test_a_table_that_was_dropped_and_made_again_is_not_the_old_one(log: DeltaLog) -> None:
+def test_a_dropped_and_recreated_table_is_not_the_old_one(log: DeltaLog) -> None:
     ten_versions(log)
     shared = log.shared
     reader = DeltaReader(FileStorage(), shared)
@@ -467,7 +467,7 @@ def test_a_table_that_was_dropped_and_made_again_is_not_the_old_one(log: DeltaLo
     assert [counts(readings[v]) for v in (0, 1)] == [(1, 10, 7), (2, 20, 15)]
 
 
-def test_a_carried_state_tells_what_a_fresh_reader_tells(log: DeltaLog) -> None:
+def test_a_carried_state_equals_that_of_a_fresh_reader(log: DeltaLog) -> None:
     ten_versions(log)
     reader = DeltaReader(FileStorage(), log.shared)
     readings = read_all(reader, reader.metadata(log.newest()))
@@ -482,7 +482,7 @@ def test_a_carried_state_tells_what_a_fresh_reader_tells(log: DeltaLog) -> None:
 @pytest.mark.parametrize(
     ("text", "codes"), [(None, []), ("", []), ("{", ["schema_unreadable"]), (7, ["schema_unreadable"])]
 )
-def test_a_table_without_a_schema_is_whole_and_one_with_a_damaged_schema_is_not(
+def test_a_table_without_a_schema_is_complete_and_one_with_a_damaged_schema_is_not(
     log: DeltaLog, text: object, codes: list[str]
 ) -> None:
     action = metadata()
@@ -493,7 +493,7 @@ def test_a_table_without_a_schema_is_whole_and_one_with_a_damaged_schema_is_not(
     assert counts(log.reader().read(table, table.ordered[0], Want())) == (1, 10, 100)
 
 
-def test_a_delete_with_vectors_is_counted_as_its_own_metrics_count_it(log: DeltaLog) -> None:
+def test_counts_of_a_delete_with_vectors_equal_its_own_metrics(log: DeltaLog) -> None:
     log.begin(add("a"), add("b", records=1))
     deleted = {"numAddedFiles": 0, "numRemovedFiles": 0, "numDeletionVectorsAdded": 1, "numDeletionVectorsRemoved": 0}
     log.commit(info("DELETE", 1, operationMetrics=deleted), remove("a", 100), add("a", dv=vector("v", 1)))

@@ -107,7 +107,7 @@ def live_by_deltalake(log: DeltaLog) -> int:
     return len(DeltaTable(str(log.log.parent)).file_uris())
 
 
-def test_two_paths_are_one_file_exactly_where_javas_uris_are_equal(tmp_path: Path) -> None:
+def test_two_paths_are_one_file_exactly_if_javas_uris_are_equal(tmp_path: Path) -> None:
     spelled = dict.fromkeys([*itertools.chain(*SAME, *DIFFERENT), *MORE])
     pairs = list(itertools.combinations_with_replacement(spelled, 2))
     program, cases = tmp_path / "Uris.java", tmp_path / "pairs"
@@ -121,7 +121,7 @@ def test_two_paths_are_one_file_exactly_where_javas_uris_are_equal(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("added", "removed", "live"), RULES)
-def test_a_remove_takes_the_file_of_the_same_uri_and_no_other(
+def test_a_remove_applies_to_the_file_of_the_same_uri_and_no_other(
     log: DeltaLog, added: str, removed: str, live: int
 ) -> None:
     log.begin(add(added, size=7, records=3))
@@ -147,7 +147,7 @@ def test_an_add_of_a_checkpoint_is_compared_by_the_same_rule(
     assert content(told(log)[1]).totals.data_files == live
 
 
-def test_a_vector_is_a_part_of_the_files_identity_in_every_spelling(log: DeltaLog) -> None:
+def test_a_vector_is_part_of_the_files_identity_in_every_spelling(log: DeltaLog) -> None:
     marked = vector("abc", 3)
     log.begin(add("s3://b/%aa"))
     log.commit(remove("s3://b/%AA"), add("s3://B/%aa", dv=marked))
@@ -157,7 +157,7 @@ def test_a_vector_is_a_part_of_the_files_identity_in_every_spelling(log: DeltaLo
     assert [content(reading).totals.data_files for reading in told(log).values()] == [1, 1, 1, 1, 0]
 
 
-def test_a_path_that_is_no_uri_equals_itself_alone(log: DeltaLog) -> None:
+def test_a_path_that_is_not_a_uri_equals_only_itself(log: DeltaLog) -> None:
     strange = ["a b", "100%", "%zz", "x:y?#&+", "1:2", "a\\b", "s3://a b/x"]
     log.begin(*(add(path) for path in strange))
     log.commit(remove("a b"), remove("%ZZ"))

@@ -29,13 +29,13 @@ def test_only_rows_of_new_files_are_read(tmp_path) -> None:
     assert engine.fresh(CHANGES, head.changes).height == len(LOG) - 1
 
 
-def test_nothing_new_is_no_row_and_an_unknown_snapshot_is_not_told(tmp_path) -> None:
+def test_without_new_files_there_is_no_row_and_an_unknown_snapshot_has_no_result(tmp_path) -> None:
     _, engine = made(tmp_path)
     assert engine.fresh(SNAPSHOTS, engine.head().snapshots).height == 0
     assert engine.fresh(SNAPSHOTS, 42) is None
 
 
-def test_rows_that_were_deleted_or_replaced_are_not_told_by_new_files(tmp_path) -> None:
+def test_deleted_or_replaced_rows_cannot_be_derived_from_new_files(tmp_path) -> None:
     lake, engine = made(tmp_path)
     head = engine.head()
     table = lake.open().load_table("limnograph.snapshots")
@@ -44,7 +44,7 @@ def test_rows_that_were_deleted_or_replaced_are_not_told_by_new_files(tmp_path) 
     assert engine.fresh(SNAPSHOTS, head.snapshots) is None
 
 
-def test_manifests_in_which_nothing_is_alive_are_not_opened(tmp_path) -> None:
+def test_manifests_without_live_files_are_not_opened(tmp_path) -> None:
     lake, engine = made(tmp_path)
     lake.fill(ROWS[2:3], [])
     table = lake.open().load_table("limnograph.snapshots")

@@ -59,7 +59,7 @@ def clean(folder: HudiFolder, *instants: str) -> None:
 
 
 @VERSIONS
-def test_archiving_changes_no_number_of_what_is_left(tmp_path: Path, version: int) -> None:
+def test_archiving_changes_no_number_of_the_remaining_commits(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     instants = history(folder)
     _, before = read(folder)
@@ -73,7 +73,9 @@ def test_archiving_changes_no_number_of_what_is_left(tmp_path: Path, version: in
 
 
 @VERSIONS
-def test_without_the_archive_the_folder_tells_files_and_bytes_but_not_rows(tmp_path: Path, version: int) -> None:
+def test_without_the_archive_files_and_bytes_are_known_from_the_folder_but_not_rows(
+    tmp_path: Path, version: int
+) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     instants = history(folder)
     _, before = read(folder)
@@ -90,7 +92,7 @@ def test_without_the_archive_the_folder_tells_files_and_bytes_but_not_rows(tmp_p
 
 
 @VERSIONS
-def test_a_damaged_archive_is_no_damage_of_the_table(tmp_path: Path, version: int) -> None:
+def test_a_damaged_archive_is_not_damage_of_the_table(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     history(folder)
     _, before = read(folder)
@@ -104,7 +106,7 @@ def test_a_damaged_archive_is_no_damage_of_the_table(tmp_path: Path, version: in
 
 
 @VERSIONS
-def test_a_write_that_hung_before_the_archive_is_not_taken_for_an_archived_one(tmp_path: Path, version: int) -> None:
+def test_a_write_pending_since_before_the_archive_is_not_an_archived_one(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version)
     folder.commit(Stat("a", 10, 1))
     hung = folder.tick()
@@ -134,7 +136,7 @@ class Moving(FileStorage):
 
 
 @VERSIONS
-def test_a_commit_that_is_archived_while_it_is_read_is_no_damage(tmp_path: Path, version: int) -> None:
+def test_a_commit_archived_during_the_read_is_not_damage(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     instants = history(folder)
     pointer = newest_instant(folder.location, FileStorage())
@@ -147,7 +149,7 @@ def test_a_commit_that_is_archived_while_it_is_read_is_no_damage(tmp_path: Path,
 
 
 @VERSIONS
-def test_what_cleaning_took_from_before_the_archive_is_counted_and_has_no_size(tmp_path: Path, version: int) -> None:
+def test_files_cleaned_before_the_archive_are_counted_without_a_size(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     instants = history(folder)
     folder.archive(3)
@@ -163,7 +165,7 @@ def test_what_cleaning_took_from_before_the_archive_is_counted_and_has_no_size(t
     assert totals(clustered)[:3] == totals(last)[:3] == (2, 1501, 16)
 
 
-def test_a_copy_on_write_group_that_left_without_a_trace_was_one_base_file(tmp_path: Path) -> None:
+def test_a_copy_on_write_group_that_disappeared_untraced_was_one_base_file(tmp_path: Path) -> None:
     folder = HudiFolder(tmp_path / "t", 6)
     first = folder.commit(Stat("a", 1000, 10), Stat("b", 500, 5))
     second = folder.commit(
@@ -181,7 +183,7 @@ def test_a_copy_on_write_group_that_left_without_a_trace_was_one_base_file(tmp_p
     assert reading.notes == ("history_archived",)
 
 
-def test_logs_that_an_archived_rollback_left_are_still_in_their_slice(tmp_path: Path) -> None:
+def test_logs_left_by_an_archived_rollback_are_still_in_their_slice(tmp_path: Path) -> None:
     folder = HudiFolder(tmp_path / "t", 6, mor=True)
     base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
     failed = folder.tick()
@@ -196,7 +198,7 @@ def test_logs_that_an_archived_rollback_left_are_still_in_their_slice(tmp_path: 
 
 
 @VERSIONS
-def test_a_damaged_commit_leaves_no_wrong_totals_behind_it(tmp_path: Path, version: int) -> None:
+def test_a_damaged_commit_does_not_falsify_later_totals(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     instants = history(folder)
     (damaged,) = folder.timeline.glob(f"{instants[2]}*.deltacommit")

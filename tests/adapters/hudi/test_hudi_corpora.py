@@ -56,7 +56,7 @@ def newest_slices(root: Path) -> tuple[list[Path], list[Path]]:
 
 
 @pytest.mark.parametrize("entry", TABLES)
-def test_a_real_timeline_is_counted_as_the_corpus_says(entry: dict[str, Any], tmp_path: Path) -> None:
+def test_counts_of_a_real_timeline_equal_the_corpus(entry: dict[str, Any], tmp_path: Path) -> None:
     root, facts = unpacked(entry, tmp_path), entry["facts"]
     table, contents = opened(root)
     assert table.format_version == facts["table_version"]
@@ -72,7 +72,7 @@ def test_a_real_timeline_is_counted_as_the_corpus_says(entry: dict[str, Any], tm
 
 
 @pytest.mark.parametrize("entry", TABLES)
-def test_the_newest_slices_are_the_files_that_lie_there(entry: dict[str, Any], tmp_path: Path) -> None:
+def test_the_newest_slices_are_the_files_on_disk(entry: dict[str, Any], tmp_path: Path) -> None:
     root = unpacked(entry, tmp_path)
     table, contents = opened(root)
     bases, logs = newest_slices(root)
@@ -87,7 +87,7 @@ def test_the_newest_slices_are_the_files_that_lie_there(entry: dict[str, Any], t
     assert partitions.total == len({path.parent for path in bases})
 
 
-def test_partition_paths_read_as_a_person_would_write_them(tmp_path: Path) -> None:
+def test_partition_paths_are_shown_in_their_usual_notation(tmp_path: Path) -> None:
     texts = {
         "hudi/cow/v6_complexkeygen_hivestyle": "byteField=10/shortField=300",
         "hudi/cow/v6_simplekeygen_nonhivestyle": "byteField=30",

@@ -162,7 +162,7 @@ def state(reading: Reading) -> State:
 
 @pytest.mark.parametrize("version", [6, 8])
 @pytest.mark.parametrize("seed", range(HISTORIES))
-def test_every_state_is_what_the_rules_say_however_it_was_looked_at(tmp_path: Path, version: int, seed: int) -> None:
+def test_every_state_follows_the_rules_in_whatever_order_it_is_read(tmp_path: Path, version: int, seed: int) -> None:
     dice = random.Random(f"{version}-{seed}")
     writer = Writer(HudiFolder(tmp_path / "t", version, mor=True), dice)
     kept, carried = WeightedCache(), CarriedStates()

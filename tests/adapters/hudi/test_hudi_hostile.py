@@ -106,7 +106,7 @@ MUTATIONS: list[Callable[[bytes, random.Random], bytes]] = [_flip, _cut, _repeat
 
 
 @pytest.mark.parametrize("version", [6, 9])
-def test_no_damage_of_a_timeline_is_more_than_a_code(tmp_path: Path, version: int) -> None:
+def test_damage_of_a_timeline_is_never_more_than_a_code(tmp_path: Path, version: int) -> None:
     folder = table(tmp_path / "t", version)
     files = [path for path in (folder.root / ".hoodie").rglob("*") if path.is_file() and path.stat().st_size]
     originals = {path: path.read_bytes() for path in files}
@@ -165,7 +165,7 @@ def test_names_of_the_timeline_may_be_anything(tmp_path: Path, version: int) -> 
     assert len(found) == len(expected) + 1, "9999-99-99 is an instant without a date"
 
 
-def test_paths_in_a_commit_are_names_and_never_places(tmp_path: Path) -> None:
+def test_paths_in_a_commit_are_names_and_never_opened(tmp_path: Path) -> None:
     folder = HudiFolder(tmp_path / "t", 6)
     folder.commit(Stat("a", 10, 1, "../../../etc", on_disk=False), Stat("../b", 10, 1, "file:///etc", on_disk=False))
     storage = Cautious()
@@ -178,7 +178,7 @@ def test_paths_in_a_commit_are_names_and_never_places(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "body", [b"[]", b"1", b'{"partitionToWriteStats": []}', b'{"partitionToWriteStats":{"p":[1]}}']
 )
-def test_a_body_of_another_shape_is_a_damaged_commit(tmp_path: Path, body: bytes) -> None:
+def test_a_malformed_body_is_a_damaged_commit(tmp_path: Path, body: bytes) -> None:
     folder = HudiFolder(tmp_path / "t", 6)
     folder.complete(folder.tick(), "commit", body)
     (reading,) = read_all(folder, FileStorage())
@@ -186,7 +186,7 @@ def test_a_body_of_another_shape_is_a_damaged_commit(tmp_path: Path, body: bytes
 
 
 @pytest.mark.parametrize("number", ["-5", str(2**60), str(2**70), "1.5", "null"])
-def test_impossible_sizes_and_rows_are_not_known(tmp_path: Path, number: str) -> None:
+def test_impossible_sizes_and_rows_are_unknown(tmp_path: Path, number: str) -> None:
     folder = HudiFolder(tmp_path / "t", 6)
     at = folder.tick()
     stat = f'{{"fileId":"a-0","path":"p/a-0_0-1-1_{at}.parquet","numWrites":{number},"fileSizeInBytes":{number}}}'
@@ -232,7 +232,7 @@ def test_a_schema_of_any_shape_is_a_schema_or_none() -> None:
     assert {schema is None for schema in found} == {True, False}
 
 
-def test_types_within_types_are_looked_through() -> None:
+def test_nested_types_are_resolved() -> None:
     for kind, shown in (({"type": {"type": "string"}}, "string"), ({"type": ["null", "int"]}, "union")):
         schema = iceberg_schema(json.dumps({"type": "record", "name": "r", "fields": [{"name": "a", "type": kind}]}))
         assert schema

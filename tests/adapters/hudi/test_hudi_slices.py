@@ -59,7 +59,7 @@ def test_an_update_of_a_base_file_replaces_it_in_its_slice(tmp_path: Path, versi
 
 
 @VERSIONS
-def test_operations_are_told_in_icebergs_words_with_hudis_own_beside(tmp_path: Path, version: int) -> None:
+def test_operations_have_icebergs_names_and_keep_hudis_own(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version)
     first = folder.commit(Stat("a", 10, 1), operation="BULK_INSERT")
     folder.commit(Stat("a", 11, 1, prev=first), operation="UPSERT")
@@ -80,7 +80,7 @@ def test_operations_are_told_in_icebergs_words_with_hudis_own_beside(tmp_path: P
 
 
 @VERSIONS
-def test_logs_gather_on_a_slice_until_compaction_merges_them(tmp_path: Path, version: int) -> None:
+def test_logs_accumulate_on_a_slice_until_compaction_merges_them(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
     of = base if version < 8 else None
@@ -159,7 +159,7 @@ def test_clustering_replaces_groups_and_keeps_the_rows(tmp_path: Path, version: 
 
 
 @VERSIONS
-def test_a_deleted_partition_is_empty_and_is_told_so(tmp_path: Path, version: int) -> None:
+def test_a_deleted_partition_is_listed_as_empty(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version)
     folder.commit(Stat("a", 100, 10), Stat("c", 50, 5, US))
     folder.commit(action="replacecommit", operation="DELETE_PARTITION", replaced=[(US, "c")])
@@ -174,7 +174,7 @@ def test_a_deleted_partition_is_empty_and_is_told_so(tmp_path: Path, version: in
 
 
 @VERSIONS
-def test_a_rolled_back_instant_leaves_no_snapshot_and_main_went_back(tmp_path: Path, version: int) -> None:
+def test_a_rolled_back_instant_leaves_no_snapshot_and_main_moves_back(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version)
     first = folder.commit(Stat("a", 100, 10))
     second = folder.commit(Stat("a", 101, 10, prev=first))
@@ -202,7 +202,7 @@ def test_below_version_8_the_logs_of_a_rollback_stay_in_their_slice(tmp_path: Pa
 
 
 @VERSIONS
-def test_a_restore_takes_everything_after_its_savepoint_away(tmp_path: Path, version: int) -> None:
+def test_a_restore_removes_everything_after_its_savepoint(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
     folder.complete(base, "savepoint", b"")
@@ -249,7 +249,7 @@ def test_groups_of_logs_alone_have_no_data_file(tmp_path: Path, version: int) ->
 
 
 @VERSIONS
-def test_logs_of_changed_data_are_no_part_of_the_content(tmp_path: Path, version: int) -> None:
+def test_logs_of_changed_data_are_not_part_of_the_content(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
     of = base if version < 8 else None
@@ -261,7 +261,7 @@ def test_logs_of_changed_data_are_no_part_of_the_content(tmp_path: Path, version
     assert live(contents(folder)[-1]) == (1, 1000, 10, 1, 70)
 
 
-def test_a_log_that_was_appended_to_grows_and_is_one_file(tmp_path: Path) -> None:
+def test_a_log_with_appended_blocks_grows_and_is_one_file(tmp_path: Path) -> None:
     folder = HudiFolder(tmp_path / "t", 6, mor=True)
     base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
     folder.commit(Stat("a", 70, 2, log=True, of=base, prev=base, offset=0), action="deltacommit")
@@ -286,7 +286,7 @@ def test_small_files_debt_and_histogram_follow_hudis_own_sizes(tmp_path: Path, v
 
 
 @VERSIONS
-def test_a_state_that_is_carried_on_is_what_a_fresh_look_finds(tmp_path: Path, version: int) -> None:
+def test_a_state_carried_forward_equals_a_fresh_read(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     kept, carried = WeightedCache(), CarriedStates()
     base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
@@ -309,7 +309,7 @@ def test_a_state_that_is_carried_on_is_what_a_fresh_look_finds(tmp_path: Path, v
 
 
 @VERSIONS
-def test_states_do_not_depend_on_the_order_of_asking_nor_on_what_is_kept(tmp_path: Path, version: int) -> None:
+def test_states_do_not_depend_on_the_order_of_queries_or_on_the_cache(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
     for number in range(1, 5):

@@ -56,11 +56,11 @@ def opened(folder: HudiFolder, pointer: str | None = None) -> TableMetadata:
         ("", None),
     ],
 )
-def test_names_of_files_say_their_group_and_instant(name: str, expected: FileName | None) -> None:
+def test_names_of_files_contain_their_group_and_instant(name: str, expected: FileName | None) -> None:
     assert parse_name(name) == expected
 
 
-def test_layout_1_knows_completed_and_pending_instants_by_their_names() -> None:
+def test_layout_1_distinguishes_completed_and_pending_instants_by_their_names() -> None:
     names = [
         "20240101000000.commit",
         "20240101000000.commit.requested",
@@ -112,7 +112,7 @@ def test_instants_are_read_as_utc_and_impossible_ones_have_no_time() -> None:
 
 
 @VERSIONS
-def test_a_table_is_told_in_the_words_of_all_formats(tmp_path: Path, version: int) -> None:
+def test_a_table_is_described_in_the_terms_of_all_formats(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version)
     first = folder.commit(Stat("a", 10, 1), operation="INSERT")
     second = folder.commit(Stat("b", 10, 1), operation="INSERT")
@@ -190,7 +190,7 @@ def test_an_empty_commit_wrote_nothing(tmp_path: Path) -> None:
     assert (reading.content.totals.data_files, reading.content.changed.added_data_files) == (0, 0)
 
 
-def test_no_value_of_a_partition_reads_as_null_or_as_another_field() -> None:
+def test_no_value_of_a_partition_is_shown_as_null_or_as_another_field() -> None:
     text = PartitionText(
         {"hoodie.table.partition.fields": "a,b:SIMPLE", "hoodie.datasource.write.partitionpath.urlencode": "true"}
     )
@@ -199,7 +199,7 @@ def test_no_value_of_a_partition_reads_as_null_or_as_another_field() -> None:
     assert text("2026/11/21") == "2026/11/21"
 
 
-def test_properties_are_javas(tmp_path: Path) -> None:
+def test_properties_are_parsed_by_the_rules_of_java(tmp_path: Path) -> None:
     text = b"#comment\n! too\n key\\ one = a\\:b \\\n   c\nplain:x\nspaced y z\nuni=\\u00e9\nempty\nlast=1\nlast=2\\"
     assert parse_properties(text) == {
         "key one": "a:b c",
@@ -212,7 +212,7 @@ def test_properties_are_javas(tmp_path: Path) -> None:
     assert parse_properties(b"a=\\ud800") == {"a": "�"}
 
 
-def test_properties_that_an_update_left_empty_are_taken_from_the_backup(tmp_path: Path) -> None:
+def test_properties_left_empty_by_an_update_are_read_from_the_backup(tmp_path: Path) -> None:
     folder = HudiFolder(tmp_path / "t", 8)
     folder.commit(Stat("a", 10, 1))
     place = tmp_path / "t" / ".hoodie" / "hoodie.properties"
@@ -240,13 +240,13 @@ def test_an_unknown_version_is_refused_with_its_code(tmp_path: Path, key: str, v
     assert refused.value.code == "format_version_unsupported"
 
 
-def test_a_folder_without_properties_is_no_table(tmp_path: Path) -> None:
+def test_a_folder_without_properties_is_not_a_table(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput):
         newest_instant(str(tmp_path), FileStorage())
 
 
 @pytest.mark.parametrize("version", [6, 9])
-def test_a_timeline_that_lost_its_properties_is_a_damaged_table(tmp_path: Path, version: int) -> None:
+def test_a_timeline_without_its_properties_is_a_damaged_table(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version)
     folder.commit(Stat("a", 10, 1))
     (folder.root / ".hoodie" / "hoodie.properties").unlink()
@@ -263,7 +263,7 @@ def test_folders_that_properties_name_stay_inside_the_table(tmp_path: Path) -> N
     assert newest_instant(folder.location, FileStorage()).startswith(f"{folder.location}/.hoodie/timeline/")
 
 
-def test_an_avro_schema_becomes_icebergs_with_ids_that_stay() -> None:
+def test_an_avro_schema_becomes_an_iceberg_schema_with_stable_ids() -> None:
     document = {
         "type": "record",
         "name": "r",

@@ -27,7 +27,7 @@ def entries(kind: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("entry", entries("iceberg"))
-def test_a_real_table_is_counted_as_the_corpus_says(entry: dict[str, Any]) -> None:
+def test_counts_of_a_real_table_equal_the_corpus(entry: dict[str, Any]) -> None:
     folder = str(CORPORA / entry["path"])
     path_map = {entry["path_prefix"]: folder}
     location = newest_metadata(folder, FileStorage({}, path_map))
@@ -49,7 +49,7 @@ def test_a_real_table_is_counted_as_the_corpus_says(entry: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("entry", entries("iceberg-table-metadata"))
-def test_a_single_document_is_told_about_or_refused_with_a_code(entry: dict[str, Any]) -> None:
+def test_a_single_document_is_described_or_refused_with_a_code(entry: dict[str, Any]) -> None:
     reader = fresh_reader()
     location = str(CORPORA / entry["path"])
     if entry["format_version"] not in {1, 2, 3}:
@@ -65,13 +65,13 @@ def test_a_single_document_is_told_about_or_refused_with_a_code(entry: dict[str,
 
 
 @pytest.mark.parametrize("entry", entries("iceberg-view-metadata"))
-def test_a_view_is_no_table(entry: dict[str, Any]) -> None:
+def test_a_view_is_not_a_table(entry: dict[str, Any]) -> None:
     with pytest.raises(MetadataError) as refused:
         fresh_reader().metadata(str(CORPORA / entry["path"]))
     assert refused.value.code == "not_a_table"
 
 
-def test_partition_values_read_as_a_person_would_write_them() -> None:
+def test_partition_values_of_real_tables_are_shown_in_their_usual_notation() -> None:
     texts = {
         "hive_partitioned_table": "event_date=2024-01-03/event_type=view",
         "partition_decimal_bigint": "partition_col=1.23456789012",

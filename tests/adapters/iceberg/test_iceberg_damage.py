@@ -68,14 +68,14 @@ def partitions(file: bytes) -> list[str]:
     return decode_manifest(file, ManifestFile(path="m"), bounds_of=None).partitions
 
 
-def test_a_type_that_is_repeated_by_name_is_the_type() -> None:
+def test_a_type_repeated_by_name_is_resolved() -> None:
     file = avro(manifest(UUID, "uuid_fixed"), entry(bytes(15) + b"\x01", bytes(15) + b"\x02"))
     assert partitions(file) == ["p0=00000000-0000-0000-0000-000000000001/p1=00000000-0000-0000-0000-000000000002"]
     file = avro(manifest(DECIMAL, "decimal_9_2"), entry(struct.pack(">i", 150), struct.pack(">i", -25)))
     assert partitions(file) == ["p0=1.50/p1=-0.25"]
 
 
-def test_names_are_found_in_their_namespace() -> None:
+def test_names_are_resolved_in_their_namespace() -> None:
     inner = {"type": "fixed", "name": "f", "namespace": "a.b", "size": 2}
     schema = record(
         "x.y.outer",
@@ -115,7 +115,7 @@ SCHEMAS: list[Any] = [
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=range(len(SCHEMAS)))
-def test_whatever_a_schema_says_is_read_or_is_damage(schema: Any) -> None:
+def test_any_schema_is_read_or_is_damage(schema: Any) -> None:
     for content in (avro(schema), avro(schema, entry(b"abcd")), avro(schema, b"\x02" * 40)):
         for read in (parse_manifest_list, partitions):
             try:
@@ -124,7 +124,7 @@ def test_whatever_a_schema_says_is_read_or_is_damage(schema: Any) -> None:
                 assert error.code  # noqa: PT017 - both ends are allowed
 
 
-def test_counts_that_cannot_be_are_damage_and_a_wrong_length_is_not_known() -> None:
+def test_impossible_counts_are_damage_and_a_wrong_length_is_unknown() -> None:
     schema = record(
         "manifest_file",
         {"name": "manifest_path", "type": "string", "field-id": 500},
@@ -144,7 +144,7 @@ def test_counts_that_cannot_be_are_damage_and_a_wrong_length_is_not_known() -> N
 
 
 @pytest.mark.parametrize("size", ["9" * 31, "9" * 5_000, "-1", "0", str(2**50 + 1), "1e6", ""])
-def test_a_target_size_that_is_no_size_is_not_known(lake: Lake, size: str) -> None:
+def test_an_invalid_target_size_is_unknown(lake: Lake, size: str) -> None:
     table = lake.table()
     table.append(rows("eu"))
     named = {"write.target-file-size-bytes": size}
@@ -171,7 +171,7 @@ def in_snapshots(key: str, value: int) -> Any:
         lambda d: d["schemas"][0].update({"schema-id": 2**40}),
     ],
 )
-def test_a_number_beyond_its_column_is_not_known_and_a_problem(lake: Lake, change: Any) -> None:
+def test_a_number_beyond_its_column_is_unknown_and_a_problem(lake: Lake, change: Any) -> None:
     table = lake.table()
     table.append(rows("eu"))
     location = rewrite_metadata(table, change)

@@ -98,7 +98,7 @@ def test_wanted_fields_are_read_and_the_rest_skipped_in_every_codec(codec: str) 
     assert plan.slots.get(78) is None
 
 
-def test_an_unknown_codec_and_a_cut_file_are_damage() -> None:
+def test_an_unknown_codec_and_a_truncated_file_are_damage() -> None:
     good = container("deflate", [record(1, "a")], SCHEMA)
     cases = (good.replace(b"deflate", b"lzma999"), good[:-1], good[:-30], good[:40], b"PAR1" + good, b"")
     for bad in cases:
@@ -107,7 +107,7 @@ def test_an_unknown_codec_and_a_cut_file_are_damage() -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(0, 255))
-def test_a_flipped_byte_of_metadata_is_read_or_is_damage(place: int, byte: int) -> None:
+def test_metadata_with_a_flipped_byte_is_read_or_is_damage(place: int, byte: int) -> None:
     content = bytearray(json.dumps({**MINIMAL, "snapshots": [{"snapshot-id": 1, "timestamp-ms": 2}]}).encode())
     content[place % len(content)] = byte
     try:
@@ -166,19 +166,19 @@ def test_format_v1_needs_neither_uuid_nor_ids() -> None:
         ([1], "metadata_unreadable"),
     ],
 )
-def test_what_is_no_table_says_why(document: Any, code: str) -> None:
+def test_metadata_that_is_not_a_table_is_refused_with_the_reason(document: Any, code: str) -> None:
     with pytest.raises(MetadataError) as refused:
         parse_metadata(json.dumps(document).encode(), "x")
     assert refused.value.code == code
 
 
-def test_minus_one_is_no_snapshot_and_a_lost_head_is_a_problem() -> None:
+def test_minus_one_means_no_snapshot_and_a_missing_head_is_a_problem() -> None:
     assert parse_metadata(json.dumps({**MINIMAL, "current-snapshot-id": -1}).encode(), "x").head_id is None
     lost = parse_metadata(json.dumps({**MINIMAL, "current-snapshot-id": 7}).encode(), "x")
     assert [problem.code for problem in lost.problems] == ["ref_dangling"]
 
 
-def test_a_folder_gives_its_newest_metadata(tmp_path: Path) -> None:
+def test_the_newest_metadata_of_a_folder_is_read(tmp_path: Path) -> None:
     folder = tmp_path / "t" / "metadata"
     folder.mkdir(parents=True)
     storage = FileStorage()
@@ -225,14 +225,14 @@ def test_one_query_lists_tables_of_every_namespace_without_views(lake: Lake) -> 
     assert found[1].location == lake.load().metadata_location
 
 
-def test_a_catalog_that_fails_says_whose_fault_it_is(tmp_path: Path) -> None:
+def test_a_failing_catalog_distinguishes_settings_from_outages(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"catalogs\.x"):
         open_catalog("x", {"type": "nonsense"})
     with pytest.raises(SourceError):
         observed_catalog("x", {"type": "sql", "uri": f"sqlite:///{tmp_path}/none/at/all.db"}).names()
 
 
-def test_meta_tables_get_the_field_ids_that_were_promised(lake: Lake) -> None:
+def test_meta_tables_have_the_documented_field_ids(lake: Lake) -> None:
     from limnograph.adapters.meta.tables import ensure_meta_tables
 
     assert ensure_meta_tables(lake.catalog, "limnograph") == [table.name for table in META_TABLES]
@@ -244,7 +244,7 @@ def test_meta_tables_get_the_field_ids_that_were_promised(lake: Lake) -> None:
     assert partitions.field_id == 117
 
 
-def test_storage_that_does_not_answer_is_not_damage() -> None:
+def test_unresponsive_storage_is_not_damage() -> None:
     storage = FileStorage({"s3.endpoint": "http://127.0.0.1:9", "s3.connect-timeout": "1", "s3.region": "x"})
     with pytest.raises(SourceUnavailable):
         storage.read("s3://bucket/t/metadata/v1.metadata.json", 10)

@@ -92,7 +92,7 @@ def test_rows_are_those_of_one_reader_whatever_the_groups(tmp_path: Path, seed: 
     assert facts_from(tmp_path, due) == extract(due, fresh_reader(), FixedClock())
 
 
-def test_who_finds_too_many_reads_none_and_afterwards_has_none_to_read(tmp_path: Path) -> None:
+def test_a_task_with_too_many_manifests_reads_none_and_later_has_none_to_read(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path / "table")
     for _ in range(9):
         table.append(table.file("eu"))
@@ -139,7 +139,7 @@ class Frame:
                 yield from reader.read(partition)
 
 
-def test_a_task_hands_a_large_table_back_and_the_driver_makes_its_rows_from_what_many_read(tmp_path: Path) -> None:
+def test_a_task_returns_a_large_table_and_the_driver_builds_its_rows_from_many_tasks(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path / "table")
     for _ in range(12):
         table.append(table.file("eu"))

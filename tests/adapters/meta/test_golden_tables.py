@@ -78,7 +78,7 @@ def test_rows_are_read_as_they_were_written_before_and_after_the_upgrade(
         assert simple(read(opened, name)) == simple(rows)
 
 
-def test_they_lie_wherever_a_checkout_lies(golden: tuple[SqlCatalog, dict[str, Any]]) -> None:
+def test_golden_tables_are_readable_from_any_checkout(golden: tuple[SqlCatalog, dict[str, Any]]) -> None:
     opened, expected = golden
     for name in expected:
         table = opened.load_table(("limnograph", name))
@@ -102,7 +102,7 @@ def test_the_server_reads_them_without_an_upgrade(golden: tuple[SqlCatalog, dict
     assert runs == msgspec.convert(told, list[RunFact])
 
 
-def test_a_row_with_this_versions_columns_is_written_beside_older_ones(
+def test_a_row_with_this_versions_columns_is_written_alongside_older_ones(
     golden: tuple[SqlCatalog, dict[str, Any]], tmp_path: Path
 ) -> None:
     opened, expected = golden

@@ -41,7 +41,7 @@ def connection(meta: tuple[Lake, dict[str, str]]) -> duckdb.DuckDBPyConnection:
 
 
 @QUESTIONS
-def test_duckdb_answers(connection: duckdb.DuckDBPyConnection, example: ExampleQuery) -> None:
+def test_duckdb_runs_the_queries(connection: duckdb.DuckDBPyConnection, example: ExampleQuery) -> None:
     asked = connection.execute(f"SELECT COLUMNS(*)::VARCHAR FROM ({example.on(DUCKDB)})")
     columns = [column[0] for column in asked.description or ()]
     found = meta_examples.told(example.question, columns, asked.fetchall())
@@ -56,7 +56,7 @@ def test_duckdb_downloads_nothing(connection: duckdb.DuckDBPyConnection) -> None
     assert not [path for path in loaded.values() if path and "/.duckdb/" in path], loaded
 
 
-def test_polars_answers(meta: tuple[Lake, dict[str, str]]) -> None:
+def test_polars_runs_the_queries(meta: tuple[Lake, dict[str, str]]) -> None:
     lake, _ = meta
     opened = ", ".join(f"{name}={value!r}" for name, value in lake.properties.items())
     names: dict[str, Any] = {}
@@ -66,7 +66,7 @@ def test_polars_answers(meta: tuple[Lake, dict[str, str]]) -> None:
 
 @pytest.mark.spark
 @QUESTIONS
-def test_spark_answers(spark: SparkSession, spark_meta: str, example: ExampleQuery) -> None:
+def test_spark_runs_the_queries(spark: SparkSession, spark_meta: str, example: ExampleQuery) -> None:
     asked = spark.sql(example.on(SPARK).replace("limnograph.", f"shared.{spark_meta}."))
     found = meta_examples.told(example.question, asked.columns, [tuple(row) for row in asked.collect()])
     assert found == meta_examples.EXPECTED[example.question]
@@ -90,7 +90,7 @@ def test_the_page_shows_every_query_and_every_kind() -> None:
     assert page == reference.document()
 
 
-def test_every_kind_that_has_a_meaning_is_written() -> None:
+def test_every_documented_kind_is_written() -> None:
     sources = "".join(inspect.getsource(module) for module in (changes, forgotten, gaps, retained, sightings))
     for kind in change_kinds.CHANGE_KINDS:
         assert f'"{kind}"' in sources, kind

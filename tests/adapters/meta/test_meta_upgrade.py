@@ -37,7 +37,7 @@ def made(lake: Lake, name: str = "snapshots") -> Table:
     return lake.load(f"meta.{name}")
 
 
-def test_missing_columns_come_back_with_their_ids_nested_ones_too(lake: Lake) -> None:
+def test_missing_columns_are_added_with_their_ids_including_nested_ones(lake: Lake) -> None:
     table = made(lake)
     promised = dict(table.schema()._name_to_id)
     without(table, "partitions", "refs", "extractor_version")
@@ -47,7 +47,7 @@ def test_missing_columns_come_back_with_their_ids_nested_ones_too(lake: Lake) ->
     assert table.properties[VERSION_PROPERTY] == str(SCHEMA_VERSION)
 
 
-def test_rows_of_before_the_upgrade_read_null_and_later_ones_have_the_column(lake: Lake) -> None:
+def test_rows_from_before_the_upgrade_read_null_and_later_ones_have_the_column(lake: Lake) -> None:
     table = made(lake, "snapshots_daily")
     without(table, "format", "rolled_at")
     table.append(row(1, commits=7).drop_columns(["format", "rolled_at"]))
@@ -107,7 +107,7 @@ def test_a_creation_that_died_halfway_is_finished(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize("name", [table.name for table in CREATED_IN_ORDER[:-1]])
-def test_a_table_that_was_there_and_is_gone_is_named_with_the_remedy(lake: Lake, name: str) -> None:
+def test_a_missing_table_that_existed_before_is_named_with_the_remedy(lake: Lake, name: str) -> None:
     ensure_meta_tables(lake.catalog, "meta")
     lake.catalog.drop_table(f"meta.{name}")
     with pytest.raises(SourceRejected, match=rf"meta\.{name} is missing .* `limnograph pipeline --rebuild`"):
@@ -115,7 +115,7 @@ def test_a_table_that_was_there_and_is_gone_is_named_with_the_remedy(lake: Lake,
     assert not lake.catalog.table_exists(f"meta.{name}")
 
 
-def test_rows_elsewhere_tell_that_a_table_is_gone_where_no_table_lists_it(lake: Lake) -> None:
+def test_rows_in_other_tables_reveal_a_missing_table_that_none_lists(lake: Lake) -> None:
     ensure_meta_tables(lake.catalog, "meta")
     lake.catalog.drop_table("meta.snapshots")
     lake.load("meta.snapshots_daily").append(row(1, commits=7))
@@ -123,7 +123,7 @@ def test_rows_elsewhere_tell_that_a_table_is_gone_where_no_table_lists_it(lake: 
         ensure_meta_tables(lake.catalog, "meta")
 
 
-def test_a_namespace_that_was_dropped_whole_is_a_fresh_start(lake: Lake) -> None:
+def test_a_completely_dropped_namespace_is_a_fresh_start(lake: Lake) -> None:
     for _ in range(2):
         assert len(ensure_meta_tables(lake.catalog, "meta")) == len(META_TABLES)
         for table in META_TABLES:
@@ -131,7 +131,7 @@ def test_a_namespace_that_was_dropped_whole_is_a_fresh_start(lake: Lake) -> None
         lake.catalog.drop_namespace("meta")
 
 
-def test_a_table_of_a_later_version_is_created_beside_filled_ones_of_an_older(lake: Lake) -> None:
+def test_a_table_of_a_later_version_is_created_alongside_filled_ones_of_an_older(lake: Lake) -> None:
     daily = made(lake, "snapshots_daily")
     daily.append(row(1, commits=7))
     lake.catalog.drop_table("meta.runs")
@@ -142,7 +142,7 @@ def test_a_table_of_a_later_version_is_created_beside_filled_ones_of_an_older(la
     assert ensure_meta_tables(lake.catalog, "meta") == ["runs"]
 
 
-def test_tables_of_a_program_that_listed_no_siblings_list_them_from_then_on(lake: Lake) -> None:
+def test_tables_without_sibling_lists_receive_them_at_the_next_start(lake: Lake) -> None:
     ensure_meta_tables(lake.catalog, "meta")
     for table in META_TABLES:
         lake.load(f"meta.{table.name}").transaction().remove_properties(SIBLINGS_PROPERTY).commit_transaction()

@@ -23,7 +23,7 @@ def scraped(port: int) -> dict[str, list[tuple[dict[str, str], float]]]:
         return {family.name: [(s.labels, s.value) for s in family.samples] for family in families}
 
 
-def test_what_is_put_is_scraped_and_what_is_not_known_has_no_sample() -> None:
+def test_known_numbers_are_scraped_and_unknown_ones_have_no_sample() -> None:
     exporter = Exporter(PIPELINE_METRICS)
     port = exporter.listen("127.0.0.1", 0)
     try:
@@ -43,7 +43,7 @@ def test_what_is_put_is_scraped_and_what_is_not_known_has_no_sample() -> None:
         exporter.close()
 
 
-def test_a_port_that_is_taken_is_one_clear_sentence() -> None:
+def test_a_port_in_use_is_a_one_line_error() -> None:
     first, second = Exporter(PIPELINE_METRICS), Exporter(PIPELINE_METRICS)
     port = first.listen("127.0.0.1", 0)
     try:

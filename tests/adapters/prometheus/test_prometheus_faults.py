@@ -50,14 +50,14 @@ def answer(body: bytes, status: str = "200 OK", kind: str = "application/json") 
     return serve
 
 
-def test_a_good_answer_has_times_in_milliseconds() -> None:
+def test_a_valid_response_has_times_in_milliseconds() -> None:
     matrix = asyncio.run(ask(answer(GOOD)))
     assert matrix.series[0].times == [1_500, 61_000]
     assert matrix.series[0].values[0] == 2.0
     assert not matrix.truncated
 
 
-def test_more_series_than_the_cap_are_cut_and_marked() -> None:
+def test_more_series_than_the_limit_are_truncated_and_marked() -> None:
     one = b'{"metric":{},"values":[[1,"2"]]}'
     body = b'{"status":"success","data":{"resultType":"matrix","result":[' + b",".join([one] * 5) + b"]}}"
     matrix = asyncio.run(ask(answer(body), max_series=3))
@@ -89,13 +89,13 @@ def test_more_series_than_the_cap_are_cut_and_marked() -> None:
         (answer(b" " * 3_000_000), SourceRejected),
     ],
 )
-def test_a_wrong_answer_is_a_sentence_of_the_right_kind(serve, kind) -> None:
+def test_a_wrong_response_is_an_error_of_the_right_kind(serve, kind) -> None:
     with pytest.raises(kind, match="main: ") as caught:
         asyncio.run(ask(serve, max_bytes=2_000_000))
     assert "<html>" not in str(caught.value)
 
 
-def test_prometheus_own_words_reach_the_person() -> None:
+def test_the_message_of_prometheus_reaches_the_user() -> None:
     with pytest.raises(SourceRejected, match="parse error"):
         asyncio.run(ask(answer(b'{"status":"error","error":"parse error"}', "400 Bad Request")))
 
@@ -134,13 +134,13 @@ def test_a_connection_that_breaks_in_the_body_is_unavailable() -> None:
         asyncio.run(ask(reset))
 
 
-def test_nobody_listening_is_unavailable() -> None:
+def test_a_refused_connection_is_unavailable() -> None:
     client = PrometheusClient("main", "http://127.0.0.1:9", timeout_seconds=1.0)
     with pytest.raises(SourceUnavailable, match="not reachable"):
         asyncio.run(client.range(QUERY))
 
 
-def test_the_bearer_token_goes_out_and_never_into_an_error() -> None:
+def test_the_bearer_token_is_sent_and_never_in_an_error() -> None:
     seen: list[bytes] = []
 
     async def handle(reader, writer):
@@ -166,7 +166,7 @@ def test_the_bearer_token_goes_out_and_never_into_an_error() -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_after_any_fault_the_same_client_answers_again(fault) -> None:
+def test_after_any_fault_the_same_client_works_again(fault) -> None:
     async def run() -> Matrix:
         good = answer(GOOD)
 
@@ -198,7 +198,7 @@ def test_after_any_fault_the_same_client_answers_again(fault) -> None:
     assert asyncio.run(run()).series[0].values[0] == 2.0
 
 
-def test_a_bomb_that_is_unpacked_whole_would_be_seen() -> None:
+def test_a_fully_decompressed_bomb_would_be_noticed() -> None:
     packed = bomb()
     with peak_memory() as peak:
         zlib.decompress(packed, 16 + zlib.MAX_WBITS)
@@ -214,7 +214,7 @@ def compressed(body: bytes, encoding: str) -> Serve:
     return serve
 
 
-def test_a_compressed_answer_is_read_and_any_other_coding_is_refused() -> None:
+def test_a_gzipped_response_is_read_and_any_other_coding_is_refused() -> None:
     assert asyncio.run(ask(compressed(gzip.compress(GOOD), "gzip"))).series[0].values[0] == 2.0
     with pytest.raises(SourceRejected, match="'br'"):
         asyncio.run(ask(compressed(GOOD, "br")))
@@ -227,7 +227,7 @@ def test_series_of_native_histograms_are_left_out() -> None:
     assert asyncio.run(ask(answer(body))).series == []
 
 
-def test_an_answer_of_prometheus_3_is_read_with_its_infos_warnings_and_utf_8_names() -> None:
+def test_a_response_of_prometheus_3_is_read_with_its_infos_warnings_and_utf_8_names() -> None:
     body = (
         '{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"__name__":"spark.job.dauer",'
         '"table.name":"lake.vertrieb.aufträge","k8s.namespace":"données"},"values":[[1,"2"]],"histograms":[]}]},'

@@ -23,7 +23,7 @@ for name in ("scan_blocks", "decode", "hash_places"):
     ).stdout
 
 
-def test_damaged_compiled_code_is_made_anew_once(tmp_path: Path) -> None:
+def test_damaged_compiled_code_is_rebuilt_once(tmp_path: Path) -> None:
     assert "taken" not in loaded(tmp_path)
     (index,) = tmp_path.rglob("*decode*.nbi")
     (code,) = tmp_path.rglob("*scan_blocks*.nbc")
@@ -33,7 +33,7 @@ def test_damaged_compiled_code_is_made_anew_once(tmp_path: Path) -> None:
     assert "compiled" not in loaded(tmp_path)
 
 
-def test_where_the_package_cannot_be_written_the_cache_folder_keeps_compiled_code(tmp_path: Path) -> None:
+def test_without_a_writable_package_compiled_code_is_in_the_cache_folder(tmp_path: Path) -> None:
     nowhere = tmp_path / "absent"
     assert compiled_code("/cache", nowhere, {}) == {"NUMBA_CACHE_DIR": "/cache/compiled"}
     assert compiled_code("", nowhere, {}) == {}

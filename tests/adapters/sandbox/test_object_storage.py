@@ -29,7 +29,7 @@ def test_objects_are_read_and_measured_under_their_literal_keys(store: ObjectSto
     assert storage.size("s3://lake/t/a=b%2F c#d?e.avro") == 7
 
 
-def test_a_missing_object_and_one_that_is_too_long_are_damage(store: ObjectStore) -> None:
+def test_a_missing_and_an_oversized_object_are_damage(store: ObjectStore) -> None:
     store.objects["lake/long"] = b"x" * 101
     storage = FileStorage(store.properties)
     for location, code in (("s3://lake/none", "file_missing"), ("s3://lake/long", "file_too_large")):
@@ -38,7 +38,7 @@ def test_a_missing_object_and_one_that_is_too_long_are_damage(store: ObjectStore
         assert damage.value.code == code
 
 
-def test_a_listing_asks_with_the_credentials_of_the_catalog(store: ObjectStore) -> None:
+def test_a_listing_uses_the_credentials_of_the_catalog(store: ObjectStore) -> None:
     store.objects |= {"lake/t/b": b"12", "lake/t/a": b"1", "lake/t/sub/c": b"123", "lake/tt/d": b""}
     storage = FileStorage(store.properties)
     assert [(found.name, found.size) for found in storage.list("s3://lake/t")] == [("a", 1), ("b", 2)]

@@ -62,7 +62,7 @@ def tables(lake: Lake, pool: Pool, deadline: float = DEADLINE) -> SandboxTables:
         ("sleep", "deadline_exceeded"),
     ],
 )
-def test_a_table_that_ends_its_reader_has_rows_of_the_metadata_alone(
+def test_a_table_that_crashes_its_reader_has_rows_from_the_metadata_only(
     lake: Lake, pool: Pool, fault: str, code: str
 ) -> None:
     good, odd = table(lake, "good"), table(lake, f"odd_{fault}")
@@ -78,25 +78,25 @@ def test_a_table_that_ends_its_reader_has_rows_of_the_metadata_alone(
     ("fault", "code"),
     [("segfault", "parser_crashed"), ("native_loop", "deadline_exceeded"), ("two_gigabytes", "memory_exceeded")],
 )
-def test_metadata_that_ends_its_reader_is_damage(lake: Lake, pool: Pool, fault: str, code: str) -> None:
+def test_metadata_that_crashes_its_reader_is_damage(lake: Lake, pool: Pool, fault: str, code: str) -> None:
     bad = table(lake, f"bad_{fault}")
     with pytest.raises(MetadataError) as damage:
         tables(lake, pool).outline("lake", "iceberg", bad.metadata_location)
     assert damage.value.code == code
 
 
-def test_rows_of_a_table_whose_metadata_ends_its_reader_are_none(lake: Lake, pool: Pool) -> None:
+def test_a_table_whose_metadata_crashes_its_reader_has_no_rows(lake: Lake, pool: Pool) -> None:
     with pytest.raises(MetadataError) as damage:
         tables(lake, pool).extract(table(lake, "bad_segfault"))
     assert damage.value.code == "parser_crashed"
 
 
-def test_what_a_library_prints_is_no_answer(lake: Lake, pool: Pool) -> None:
+def test_output_of_a_library_is_not_taken_for_a_response(lake: Lake, pool: Pool) -> None:
     (row,) = tables(lake, pool).extract(table(lake, "odd_print_much"))
     assert row.status == "ok"
 
 
-def test_storage_that_hangs_is_a_timeout_and_no_fact_of_the_table(lake: Lake, pool: Pool) -> None:
+def test_hanging_storage_is_a_timeout_and_not_a_fact_of_the_table(lake: Lake, pool: Pool) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
         properties = {"s3.endpoint": endpoint, "s3.access-key-id": "x", "s3.secret-access-key": "y"}
@@ -105,7 +105,7 @@ def test_storage_that_hangs_is_a_timeout_and_no_fact_of_the_table(lake: Lake, po
             reading.outline("far", "iceberg", "s3://bucket/t/metadata/v1.metadata.json")
 
 
-def test_a_store_that_is_not_configured_is_refused_before_anything_is_asked(lake: Lake, pool: Pool) -> None:
+def test_an_unconfigured_store_is_refused_before_any_request(lake: Lake, pool: Pool) -> None:
     found = table(lake, "tales")
     of = tables(lake, pool).outline("lake", "iceberg", found.metadata_location)
     for location in ("gs://b/x.metadata.json", "file:///etc/passwd", "s3://127.0.0.1/x.metadata.json"):
@@ -123,7 +123,7 @@ def test_an_older_file_of_the_table_is_read(lake: Lake, pool: Pool) -> None:
     assert reading.outline("lake", "iceberg", first, of=of).snapshots == {}
 
 
-def test_errors_of_readers_and_storage_come_through_as_they_are(lake: Lake, pool: Pool, tmp_path: Path) -> None:
+def test_errors_of_readers_and_storage_are_passed_on_unchanged(lake: Lake, pool: Pool, tmp_path: Path) -> None:
     reading = tables(lake, pool)
     with pytest.raises(MetadataError) as missing:
         reading.outline("lake", "iceberg", f"{lake.properties['warehouse']}/none/metadata/v1.metadata.json")
@@ -145,7 +145,7 @@ def test_many_tables_are_read_by_one_warm_child(lake: Lake) -> None:
     pool.close()
 
 
-def test_a_child_that_another_table_has_spoilt_is_not_this_tables_fault(lake: Lake) -> None:
+def test_a_child_broken_by_another_table_is_not_the_fault_of_this_one(lake: Lake) -> None:
     due, pool = table(lake, "orders"), Pool(size=1)
     reading = tables(lake, pool, deadline=30)
     assert reading.extract(due)
@@ -155,7 +155,7 @@ def test_a_child_that_another_table_has_spoilt_is_not_this_tables_fault(lake: La
     pool.close()
 
 
-def test_a_child_that_reads_nothing_is_given_up(tmp_path: Path) -> None:
+def test_a_child_that_reads_nothing_is_abandoned(tmp_path: Path) -> None:
     deaf = "import os, time; os.write(1, b'\\x00\\x00\\x00\\x10' + b'{\"type\":\"Ready\"}'); time.sleep(3600)"
     child = ParserChild((sys.executable, "-c", deaf))
     long = Outline("lake", "iceberg", "x" * (8 << 20))
@@ -165,14 +165,12 @@ def test_a_child_that_reads_nothing_is_given_up(tmp_path: Path) -> None:
     assert child.spent
 
 
-def test_a_child_that_does_not_start_says_why() -> None:
+def test_a_child_that_does_not_start_is_reported_with_the_reason() -> None:
     with pytest.raises(SourceError, match="No module named 'nowhere'"):
         ParserChild((sys.executable, "-c", "import nowhere"))
 
 
-def test_no_credential_stands_in_arguments_or_environment_of_a_child(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_credential_is_in_arguments_or_environment_of_a_child(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hidden-in-environment")
     monkeypatch.setenv("DATABASE_PASSWORD", "hidden-in-environment")
     child = ParserChild()
@@ -183,7 +181,7 @@ def test_no_credential_stands_in_arguments_or_environment_of_a_child(
     child.close()
 
 
-def test_limits_of_a_child_are_the_kernels(lake: Lake) -> None:
+def test_limits_of_a_child_are_enforced_by_the_kernel(lake: Lake) -> None:
     child = ParserChild()
     limits = {
         line[:26].strip(): line[26:].split()[:2] for line in Path(f"/proc/{child.pid}/limits").read_text().splitlines()
@@ -247,7 +245,7 @@ def test_the_newest_file_of_a_folder_is_found_in_the_child(lake: Lake, pool: Poo
         pool.ask(StorageAccess({}), NewestPointer("iceberg", "http://evil/t"), 5.0)
 
 
-def test_an_answer_survives_the_pipe_with_all_it_holds(lake: Lake, pool: Pool) -> None:
+def test_a_response_passes_the_pipe_unchanged(lake: Lake, pool: Pool) -> None:
     """Integers beyond 64 bits, as foreign schemas hold them."""
     made = lake.table("sales.wide")
     made.append(rows("eu"))

@@ -44,7 +44,7 @@ def stopped_after(child: ParserChild, delay: float, seconds: float) -> threading
     return thread
 
 
-def test_a_reader_that_is_stopped_for_longer_than_its_deadline_answers_afterwards() -> None:
+def test_a_reader_suspended_for_longer_than_its_deadline_responds_afterwards() -> None:
     child = ParserChild((sys.executable, "-c", COMPUTES))
     began = time.monotonic()
     stopping = stopped_after(child, 0.05, 3.0)
@@ -55,7 +55,7 @@ def test_a_reader_that_is_stopped_for_longer_than_its_deadline_answers_afterward
     child.close()
 
 
-def test_a_reader_whose_processor_time_is_used_up_is_late_even_when_nobody_looks() -> None:
+def test_a_reader_out_of_processor_time_is_late_even_when_no_one_checks() -> None:
     """The kernel's own limit, for a child whose parent is stopped."""
     script = (
         "import limnograph.adapters.sandbox.confine as confine\nconfine.GRACE_SECONDS = 0.0\n"
@@ -67,7 +67,7 @@ def test_a_reader_whose_processor_time_is_used_up_is_late_even_when_nobody_looks
     assert late.value.code == "deadline_exceeded"
 
 
-def test_many_questions_at_once_start_one_child(lake: Lake) -> None:
+def test_many_concurrent_requests_start_one_child(lake: Lake) -> None:
     made = lake.table("sales.orders")
     made.append(rows("eu"))
     due, pool, said = due_of(lake, "orders"), Pool(), list[str]()
@@ -81,7 +81,7 @@ def test_many_questions_at_once_start_one_child(lake: Lake) -> None:
     pool.close()
 
 
-def test_what_a_long_start_does_is_told() -> None:
+def test_the_progress_of_a_long_start_is_reported() -> None:
     script = "import time; end = time.process_time() + 1.5\nwhile time.process_time() < end: pass\n"
     said = list[str]()
     ParserChild((sys.executable, "-c", script + READY), starting=said.append).close()
@@ -99,7 +99,7 @@ print(*sorted(set(phases)), sep=",")
 """
 
 
-def test_of_processes_that_start_at_once_one_compiles_and_what_it_keeps_serves_the_others(tmp_path: Path) -> None:
+def test_one_of_several_starting_processes_compiles_and_the_others_use_its_cache(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
     children = [
         subprocess.Popen([sys.executable, "-c", COMPILE], env=environment, stdout=subprocess.PIPE, text=True)
@@ -109,7 +109,7 @@ def test_of_processes_that_start_at_once_one_compiles_and_what_it_keeps_serves_t
     assert sorted("compiling" in said for said in phases) == [False, False, True], phases
 
 
-def test_a_turn_ends_with_the_process_that_had_it_and_a_folder_without_locks_has_none(tmp_path: Path) -> None:
+def test_a_turn_ends_with_its_process_and_a_folder_without_locks_has_no_turns(tmp_path: Path) -> None:
     script = (
         "import sys, time\nfrom limnograph.adapters.avro.turns import turn\n"
         "with turn(sys.argv[1]): print('in', flush=True); time.sleep(600)"
@@ -129,7 +129,7 @@ def test_a_turn_ends_with_the_process_that_had_it_and_a_folder_without_locks_has
         pass
 
 
-def test_where_no_folder_can_be_written_the_children_of_a_process_share_one_of_its_own(tmp_path: Path) -> None:
+def test_without_a_writable_folder_the_children_of_a_process_share_a_private_one(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     unwritable = {"NUMBA_CACHE_DIR": str(tmp_path / "file" / "compiled")}
     found = writable(unwritable)

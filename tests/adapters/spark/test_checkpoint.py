@@ -11,7 +11,7 @@ from pathlib import Path
 from limnograph.adapters.spark.checkpoint import fresh_checkpoint
 
 
-def test_what_lies_there_from_before_goes_whatever_it_is(tmp_path: Path) -> None:
+def test_anything_left_in_the_folder_is_removed(tmp_path: Path) -> None:
     folder = tmp_path / "checkpoint"
     (folder / "offsets").mkdir(parents=True)
     (folder / "offsets" / "7").write_bytes(b"\0garbage")
@@ -24,7 +24,7 @@ def test_what_lies_there_from_before_goes_whatever_it_is(tmp_path: Path) -> None
     assert fresh_checkpoint(folder, lambda line: None) != made
 
 
-def test_a_living_pipelines_checkpoint_is_left_alone(tmp_path: Path) -> None:
+def test_the_checkpoint_of_a_running_pipeline_is_left_alone(tmp_path: Path) -> None:
     other = tmp_path / f"{socket.gethostname()}-{os.getppid()}-1"
     elsewhere = tmp_path / "another-host-1-1"
     for folder in (other, elsewhere):
@@ -33,7 +33,7 @@ def test_a_living_pipelines_checkpoint_is_left_alone(tmp_path: Path) -> None:
     assert set(tmp_path.iterdir()) == {made, other, elsewhere}
 
 
-def test_a_folder_that_cannot_be_written_is_told_and_another_is_taken(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported_and_another_is_used(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     said: list[str] = []

@@ -47,7 +47,7 @@ def test_tasks_yield_the_rows_of_their_tables(lake: Lake) -> None:
     assert set(found.column("total_data_files").to_pylist()) == {1}
 
 
-def test_a_table_that_cannot_be_read_now_yields_nothing_and_stops_no_other(lake: Lake) -> None:
+def test_an_unreadable_table_yields_nothing_and_stops_no_other(lake: Lake) -> None:
     lake.table().append(rows("eu"))
     gone = msgspec.structs.replace(due(lake), metadata_location="s3://nobody/none.metadata.json")
     cut = msgspec.structs.replace(due(lake), metadata_location=f"file://{lake.folder}/catalog.db")
@@ -55,7 +55,7 @@ def test_a_table_that_cannot_be_read_now_yields_nothing_and_stops_no_other(lake:
     assert (found.rows.num_rows, set(found.missed), found.unreached) == (1, {0, 1}, frozenset())
 
 
-def test_a_task_without_time_or_room_left_says_what_it_did_not_come_to(lake: Lake) -> None:
+def test_a_task_out_of_time_or_space_reports_what_it_did_not_reach(lake: Lake) -> None:
     lake.table().append(rows("eu"))
     three = [due(lake)] * 3
     for bounds in ({"task_seconds": "0"}, {"task_bytes": "1"}):

@@ -56,7 +56,7 @@ def test_a_database_url_becomes_one_of_jdbc(given: str, uri: str) -> None:
 @pytest.mark.parametrize(
     "given", ["postgresql://m%40e:p%40s%2Fs%3F%25@db/l", "postgresql://db/l?user=m%40e&password=p%40s%2Fs%3F%25"]
 )
-def test_user_and_password_stand_beside_the_url_and_unquoted(given: str) -> None:
+def test_user_and_password_are_separate_from_the_url_and_unquoted(given: str) -> None:
     found = form({"type": "sql", "uri": given})
     assert (found["jdbc.user"], found["jdbc.password"]) == ("m@e", "p@s/s?%")
     assert found["uri"] == "jdbc:postgresql://db:5432/l"
@@ -98,7 +98,7 @@ def test_a_signed_rest_catalog_has_the_keys_of_the_aws_client() -> None:
     }
 
 
-def test_hive_and_glue_have_their_own() -> None:
+def test_hive_and_glue_have_their_own_keys() -> None:
     assert form({"uri": "thrift://h:9083", "warehouse": "file:///w", "hive.hive2-compatible": "true"}) == {
         "type": "hive",
         "uri": "thrift://h:9083",
@@ -166,7 +166,7 @@ def test_hive_and_glue_have_their_own() -> None:
         ),
     ],
 )
-def test_sparks_form_of_a_store(given: dict[str, str], expected: dict[str, str]) -> None:
+def test_a_store_is_written_with_the_keys_of_spark(given: dict[str, str], expected: dict[str, str]) -> None:
     assert stores.spark_store(given) == expected
     assert form({**REST, **given}) == {**REST, **expected}
 
@@ -193,7 +193,7 @@ def test_a_catalog_that_spark_cannot_open_names_its_key(properties: dict[str, st
         spark_catalog("lake", properties)
 
 
-def test_every_name_on_javas_side_is_one_that_icebergs_jar_knows() -> None:
+def test_every_java_name_exists_in_the_jar_of_iceberg() -> None:
     try:
         jar = next(jar for jar in find_jars() if jar.name.startswith("iceberg-spark-runtime"))
     except EnvironmentFault as fault:

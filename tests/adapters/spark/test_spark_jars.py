@@ -51,7 +51,7 @@ def ignore(_line: str) -> None:
     """Nothing to do."""
 
 
-def test_two_setups_at_once_fetch_once_and_both_end_with_all_jars(tmp_path: Path, jars: Jars) -> None:
+def test_two_concurrent_setups_fetch_once_and_both_end_with_all_jars(tmp_path: Path, jars: Jars) -> None:
     folder, fetched, said, both = tmp_path / "jars", list[int](), list[str](), threading.Barrier(2)
 
     def slow(work: Path) -> dict[str, Path]:
@@ -71,7 +71,7 @@ def test_two_setups_at_once_fetch_once_and_both_end_with_all_jars(tmp_path: Path
     assert sorted(file.name for file in folder.iterdir()) == [".lock", "a-1.jar", "b-2.jar"]
 
 
-def test_what_is_cut_off_or_another_file_is_never_used(tmp_path: Path, jars: Jars) -> None:
+def test_a_truncated_or_wrong_file_is_never_used(tmp_path: Path, jars: Jars) -> None:
     folder = tmp_path / "jars"
     for wrong in (b"seco", b"another"):
         with pytest.raises(EnvironmentFault, match=r"b-2\.jar does not match this version"):
@@ -84,7 +84,7 @@ def test_what_is_cut_off_or_another_file_is_never_used(tmp_path: Path, jars: Jar
     assert missing(folder, jars) == []
 
 
-def test_a_damaged_jar_and_what_a_killed_setup_left_are_replaced(tmp_path: Path, jars: Jars) -> None:
+def test_a_damaged_jar_and_the_remains_of_a_killed_setup_are_replaced(tmp_path: Path, jars: Jars) -> None:
     folder = tmp_path / "jars"
     (folder / ".setup-killed").mkdir(parents=True)
     (folder / "a-1.jar").write_bytes(b"fir")
@@ -108,21 +108,21 @@ def test_a_folder_that_cannot_be_written_is_named_with_the_remedy(tmp_path: Path
         install(jars, tmp_path / "file" / "jars", giving(CONTENT), ignore)
 
 
-def test_the_cache_of_a_user_lies_where_the_system_has_caches() -> None:
+def test_the_cache_of_a_user_is_in_the_cache_folder_of_the_system() -> None:
     assert cache_folder({"HOME": "/u"}, "linux") == Path("/u/.cache/limnograph/jars")
     assert cache_folder({"HOME": "/u"}, "darwin") == Path("/u/Library/Caches/limnograph/jars")
     assert cache_folder({"HOME": "/u", "XDG_CACHE_HOME": "/c"}, "darwin") == Path("/c/limnograph/jars")
     assert cache_folder({"HOME": "/u", "XDG_CACHE_HOME": "relative"}, "linux") == Path("/u/.cache/limnograph/jars")
 
 
-def test_a_folder_that_somebody_named_is_not_filled_unasked(tmp_path: Path) -> None:
+def test_a_configured_folder_is_not_filled_without_a_request(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentFault, match="has none"):
         ensure_jars(str(tmp_path), {}, ignore)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.spark
-def test_ivy_gets_them_from_the_mirror_that_is_named(
+def test_ivy_fetches_jars_from_the_configured_mirror(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (there,) = {jar.parent for jar in find_jars()}
@@ -140,7 +140,7 @@ def test_ivy_gets_them_from_the_mirror_that_is_named(
     assert list((tmp_path / "other").glob("*.jar")) == []
 
 
-def test_ivy_settings_that_are_not_there_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_ivy_settings_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIMNOGRAPH_IVY_SETTINGS", str(tmp_path / "none.xml"))
     with pytest.raises(EnvironmentFault, match=r"LIMNOGRAPH_IVY_SETTINGS is .*none\.xml, which is not a file"):
         resolver(USUAL.coordinates, {}, ignore, USUAL.megabytes)

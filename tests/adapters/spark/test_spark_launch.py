@@ -21,7 +21,7 @@ def jdk(folder: Path, version: str) -> Path:
     return folder
 
 
-def test_the_java_that_is_named_or_on_the_path_is_taken_when_it_is_17(tmp_path: Path) -> None:
+def test_a_configured_java_or_one_on_the_path_is_used_if_it_is_17(tmp_path: Path) -> None:
     right = jdk(tmp_path / "right", "17.0.15")
     assert java_home({"JAVA_HOME": str(right), "PATH": ""}) == str(right)
     link = tmp_path / "links"
@@ -30,12 +30,12 @@ def test_the_java_that_is_named_or_on_the_path_is_taken_when_it_is_17(tmp_path: 
     assert java_home({"PATH": str(link)}) == str(right.resolve())
 
 
-def test_a_wrong_java_is_passed_over_for_a_right_one(tmp_path: Path) -> None:
+def test_a_java_of_another_version_is_skipped(tmp_path: Path) -> None:
     wrong, right = jdk(tmp_path / "wrong", "25.0.1"), jdk(tmp_path / "right", "17")
     assert java_home({"JAVA_HOME": str(wrong), "PATH": str(right / "bin")}) == str(right)
 
 
-def test_without_a_17_one_sentence_names_what_is_there_and_the_command(tmp_path: Path) -> None:
+def test_without_java_17_the_error_names_the_found_versions_and_the_command(tmp_path: Path) -> None:
     wrong = jdk(tmp_path / "wrong", "25.0.1")
     with pytest.raises(EnvironmentFault, match=r"wrong is 25\)\. Debian.*openjdk-17"):
         java_home({"JAVA_HOME": str(wrong), "PATH": ""}, folders=())
@@ -64,13 +64,13 @@ def test_only_executors_of_this_machine_reach_the_driver_by_loopback(master: str
     assert on_this_machine(master) is near
 
 
-def test_on_kubernetes_jars_are_those_of_the_image_elsewhere_the_driver_hands_them_out(tmp_path: Path) -> None:
+def test_on_kubernetes_jars_come_from_the_image_and_elsewhere_from_the_driver(tmp_path: Path) -> None:
     (tmp_path / "a.jar").touch()
     assert _conf({}, "k8s://https://k", str(tmp_path), {})["spark.jars"] == f"local://{tmp_path}/a.jar"
     assert _conf({}, "spark://m:7077", str(tmp_path), {})["spark.jars"] == f"{tmp_path}/a.jar"
 
 
-def test_what_is_given_is_not_ours_to_say_and_jars_that_are_given_are_not_searched_for(tmp_path: Path) -> None:
+def test_settings_of_spark_submit_take_precedence_and_its_jars_are_not_searched_for(tmp_path: Path) -> None:
     given = {"spark.jars": "mine.jar", "spark.driver.memory": "4g", "spark.sql.catalog.lake.cache-enabled": "true"}
     found = _conf({"lake": {"uri": "http://r"}}, "yarn", str(tmp_path / "none"), given)
     assert found.keys() & given.keys() == set()

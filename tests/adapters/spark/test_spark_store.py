@@ -27,7 +27,7 @@ class Refusing:
     ("reason", "error"),
     [("", SourceUnavailable), ("\n\n", SourceUnavailable), ("Cannot commit: the head moved", Conflict)],
 )
-def test_whatever_spark_fails_with_is_an_append_that_may_be_tried_again(reason: str, error: type[Exception]) -> None:
+def test_any_failure_of_spark_is_an_append_that_may_be_retried(reason: str, error: type[Exception]) -> None:
     session: Any = Refusing(reason)
     store = SparkMetaStore(session, lambda: pytest.fail("not needed"), "meta")
     with pytest.raises(error):

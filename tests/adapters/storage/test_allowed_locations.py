@@ -91,7 +91,7 @@ def test_a_table_on_an_object_store_may_not_name(location: str) -> None:
         "s3://lake/warehouse/db/t/x?y#z .avro",
     ],
 )
-def test_a_table_on_an_object_store_may_name_what_lies_below_its_folder(location: str) -> None:
+def test_a_table_on_an_object_store_may_name_locations_below_its_folder(location: str) -> None:
     assert not refused(storage(S3_HOME), location)
 
 
@@ -103,7 +103,7 @@ def test_a_table_on_an_object_store_may_name_what_lies_below_its_folder(location
         ("s3://lake/old/t/", "s3://lake/old/t/m.avro"),
     ],
 )
-def test_a_claim_on_the_same_kind_of_store_is_believed(claimed: str, location: str) -> None:
+def test_a_claim_on_the_same_kind_of_store_is_accepted(claimed: str, location: str) -> None:
     found = storage(S3_HOME)
     assert refused(found, location)
     found.claim(claimed, {})
@@ -113,7 +113,7 @@ def test_a_claim_on_the_same_kind_of_store_is_believed(claimed: str, location: s
 @pytest.mark.parametrize(
     "key", ["write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path"]
 )
-def test_properties_that_name_places_are_claims(key: str) -> None:
+def test_properties_that_name_locations_are_claims(key: str) -> None:
     found = storage(S3_HOME)
     found.claim(S3_HOME, {key: "s3://elsewhere/files", "comment": "s3://third"})
     assert not refused(found, "s3://elsewhere/files/m.avro")
@@ -138,7 +138,7 @@ def test_properties_that_name_places_are_claims(key: str) -> None:
         ("//host/share", "//host/share/x"),
     ],
 )
-def test_a_hostile_claim_is_not_believed(claimed: str, location: str) -> None:
+def test_a_hostile_claim_is_not_accepted(claimed: str, location: str) -> None:
     found = storage(S3_HOME)
     found.claim(claimed, {"write.data.path": claimed})
     assert refused(found, location)
@@ -160,7 +160,7 @@ def test_configured_roots_allow_other_stores_and_folders(tmp_path: Path) -> None
     assert refused(found, f"{tmp_path}")
 
 
-def test_links_and_dots_are_followed_before_the_check(tmp_path: Path) -> None:
+def test_links_and_dots_are_resolved_before_the_check(tmp_path: Path) -> None:
     (tmp_path / "t/metadata").mkdir(parents=True)
     (tmp_path / "secret").write_text("x")
     (tmp_path / "t/metadata/file").symlink_to(tmp_path / "secret")
@@ -175,7 +175,7 @@ def test_links_and_dots_are_followed_before_the_check(tmp_path: Path) -> None:
     assert str(found.place(f"{tmp_path}/t/inside/m.avro")) == f"file://{tmp_path}/t/metadata/m.avro"
 
 
-def test_a_root_behind_a_link_is_where_the_link_leads(tmp_path: Path) -> None:
+def test_a_root_behind_a_link_is_the_target_of_the_link(tmp_path: Path) -> None:
     (tmp_path / "real/t").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "real")
     found = storage(f"file://{tmp_path}/link/t")
@@ -198,7 +198,7 @@ def test_mapped_prefixes_are_allowed_and_lead_nowhere_else(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "home", ["http://host/t", "hf://a/t", "ftp://h/t", "//host/t", "file://host/t", "s3:/t", "\x00"]
 )
-def test_a_table_on_a_store_that_is_not_read_is_refused(home: str) -> None:
+def test_a_table_on_an_unsupported_store_is_refused(home: str) -> None:
     with pytest.raises(MetadataError) as error:
         storage(home)
     assert error.value.code == "location_refused"

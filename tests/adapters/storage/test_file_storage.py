@@ -22,17 +22,17 @@ def names(folder: str, *, deep: bool = False) -> list[tuple[str, int]]:
     return [(found.name, found.size) for found in FileStorage().list(folder, deep=deep)]
 
 
-def test_a_listing_holds_the_files_of_a_folder_by_name(tmp_path: Path) -> None:
+def test_a_listing_contains_the_files_of_a_folder_by_name(tmp_path: Path) -> None:
     fill(tmp_path, "b", "a%20.json", "sub/c")
     assert names(f"file://{tmp_path}") == [("a%20.json", 9), ("b", 1)]
 
 
-def test_a_deep_listing_holds_the_files_below_too(tmp_path: Path) -> None:
+def test_a_deep_listing_contains_the_files_below_too(tmp_path: Path) -> None:
     fill(tmp_path, "b", "sub/c", "sub/deeper/d")
     assert [name for name, _ in names(str(tmp_path), deep=True)] == ["b", "sub/c", "sub/deeper/d"]
 
 
-def test_a_listing_of_what_is_no_folder_is_empty(tmp_path: Path) -> None:
+def test_a_listing_of_a_path_that_is_not_a_folder_is_empty(tmp_path: Path) -> None:
     fill(tmp_path, "file")
     assert names(f"{tmp_path}/nowhere") == names(f"{tmp_path}/file") == []
 
@@ -52,7 +52,7 @@ def test_a_file_longer_than_the_limit_is_refused_before_it_is_read(tmp_path: Pat
     assert refused.value.code == "file_too_large"
 
 
-def test_a_named_pipe_is_no_file_and_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_named_pipe_is_not_a_file_and_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(MetadataError) as refused:
         FileStorage().read(f"{tmp_path}/pipe", 1000)
@@ -83,7 +83,7 @@ def test_the_longest_prefix_is_mapped_whatever_the_order(location: str, wanted: 
         assert PathMap({old: prefixes[old] for old in order}).resolve(location) == f"file://{wanted}"
 
 
-def test_a_location_that_is_not_mapped_stays_and_relative_ones_are_made_absolute() -> None:
+def test_an_unmapped_location_is_kept_and_relative_ones_are_made_absolute() -> None:
     assert PathMap({"s3://lake": "/all"}).resolve("s3a://lakes/x/") == "s3://lakes/x"
     assert PathMap().resolve("a/b") == f"file://{Path('a/b').absolute()}"
 

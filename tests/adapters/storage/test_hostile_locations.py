@@ -112,7 +112,7 @@ def test_a_hostile_manifest_is_refused(metadata: Path) -> None:
         assert only_its_own(opened, metadata)
 
 
-def test_200_documents_with_hostile_places_anywhere_open_nothing_else(metadata: Path) -> None:
+def test_200_documents_with_hostile_locations_anywhere_open_nothing_else(metadata: Path) -> None:
     rng, honest = random.Random(20_261_121), metadata.read_bytes()
     for _ in range(200):
         document = msgspec.json.decode(honest)

@@ -50,7 +50,7 @@ META = "t/metadata/v1.metadata.json"
 
 
 @pytest.mark.parametrize("spelled", ["file://{}", "file:{}", "{}"])
-def test_a_file_lies_below_the_warehouse_or_a_root_links_and_dots_followed(tmp_path: Path, spelled: str) -> None:
+def test_a_file_is_below_the_warehouse_or_a_root_after_resolving_links_and_dots(tmp_path: Path, spelled: str) -> None:
     for name in ("wh/t/metadata", "other/t/metadata", "whx/t/metadata"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "wh/link").symlink_to(tmp_path / "other")
@@ -94,7 +94,7 @@ def test_a_file_lies_below_the_warehouse_or_a_root_links_and_dots_followed(tmp_p
     ],
 )
 @pytest.mark.parametrize("properties", [{"warehouse": "s3://b/wh"}, {"warehouse": "file:///wh"}, {"type": "sql"}])
-def test_what_is_no_location_of_a_table_is_refused(pointer: str, properties: dict[str, str]) -> None:
+def test_an_invalid_location_of_a_table_is_refused(pointer: str, properties: dict[str, str]) -> None:
     assert refused(pointer, properties)
 
 
@@ -137,7 +137,7 @@ def test_an_object_store_is_of_the_catalogs_kind_and_below_roots_where_they_are_
     assert refused(pointer, properties, roots) is expected
 
 
-def test_a_mapped_place_and_one_of_the_settings_are_allowed_and_a_relative_warehouse_is_a_folder(
+def test_mapped_and_configured_locations_are_allowed_and_a_relative_warehouse_is_a_folder(
     tmp_path: Path,
 ) -> None:
     here = Path.cwd()
@@ -157,9 +157,7 @@ def test_a_mapped_place_and_one_of_the_settings_are_allowed_and_a_relative_wareh
     assert not refused(f"file:///p/{META}", {"warehouse": "s3://b"}, others=("file:///p",))
 
 
-def test_every_question_about_a_table_of_a_catalog_checks_its_pointer_and_inspect_does_not(
-    lake: Lake, tmp_path: Path
-) -> None:
+def test_every_read_of_a_table_of_a_catalog_checks_its_pointer_and_inspect_does_not(lake: Lake, tmp_path: Path) -> None:
     table = lake.table()
     table.append(rows("eu"))
     pointer = table.metadata_location

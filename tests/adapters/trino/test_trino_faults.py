@@ -124,7 +124,7 @@ def coordinator():
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_a_sentence_within_the_deadline_and_the_next_question_is_answered(coordinator, fault) -> None:
+def test_a_fault_is_an_error_within_the_deadline_and_the_next_query_is_answered(coordinator, fault) -> None:
     _, port = coordinator
     with FaultProxy(("127.0.0.1", port), late_s=60) as proxy:
         reads = engine(proxy.url, max_bytes=4_000_000)
@@ -139,14 +139,14 @@ def test_a_fault_is_a_sentence_within_the_deadline_and_the_next_question_is_answ
         assert reads.select(QUERY)["snapshot_id"].to_list() == [5184430069070270604]
 
 
-def test_an_answer_that_leads_elsewhere_is_refused(coordinator) -> None:
+def test_a_response_that_leads_elsewhere_is_refused(coordinator) -> None:
     handler, port = coordinator
     handler.elsewhere = True
     with pytest.raises(SourceRejected, match="an address other"):
         engine(f"http://127.0.0.1:{port}").select(QUERY)
 
 
-def test_a_coordinator_whose_workers_are_still_to_come_is_asked_again(coordinator) -> None:
+def test_a_coordinator_without_workers_yet_is_queried_again(coordinator) -> None:
     handler, port = coordinator
     handler.starting = 2
     reads = TrinoEngine(Coordinator(f"http://127.0.0.1:{port}", "lake", "limnograph", timeout_s=30), Pinned())
@@ -154,7 +154,7 @@ def test_a_coordinator_whose_workers_are_still_to_come_is_asked_again(coordinato
     assert handler.starting == 0
 
 
-def test_a_coordinator_without_workers_is_said_at_the_deadline(coordinator) -> None:
+def test_a_coordinator_without_workers_is_reported_at_the_deadline(coordinator) -> None:
     handler, port = coordinator
     handler.starting = 1_000_000
     started = time.monotonic()
@@ -171,7 +171,7 @@ def test_at_the_deadline_the_query_is_cancelled_upstream(coordinator) -> None:
     assert handler.deleted.wait(30)
 
 
-def test_when_nobody_waits_any_more_the_query_is_cancelled_upstream(coordinator) -> None:
+def test_when_no_client_waits_the_query_is_cancelled_upstream(coordinator) -> None:
     handler, port = coordinator
     handler.stuck = True
     stop, failed = Stop(), []
@@ -193,7 +193,7 @@ def test_when_nobody_waits_any_more_the_query_is_cancelled_upstream(coordinator)
     assert handler.deleted.wait(30)
 
 
-def test_more_questions_than_may_run_wait_within_their_deadline(coordinator) -> None:
+def test_queries_beyond_the_limit_wait_within_their_deadline(coordinator) -> None:
     handler, port = coordinator
     handler.stuck = True
     reads = engine(f"http://127.0.0.1:{port}", concurrent=1)
@@ -227,7 +227,7 @@ def test_values_are_bound_and_names_quoted(coordinator) -> None:
     assert sent.endswith("USING TIMESTAMP '1970-01-01 00:00:00.000000 UTC','x'' OR 1=1 --'")
 
 
-def test_a_password_is_not_sent_in_clear(coordinator) -> None:
+def test_a_password_is_not_sent_in_clear_text(coordinator) -> None:
     _, port = coordinator
     with pytest.raises(SourceRejected, match="TLS"):
         engine(f"http://127.0.0.1:{port}", password="secret").select(QUERY)
@@ -277,19 +277,19 @@ def asked_over_tls(url: str, **given) -> int:
     return TrinoEngine(at, Pinned()).select(QUERY).item()
 
 
-def test_https_with_the_authority_of_the_settings_is_answered_with_a_password_too(over_tls) -> None:
+def test_https_with_the_configured_authority_works_with_a_password_too(over_tls) -> None:
     url, authority = over_tls("127.0.0.1")
     assert asked_over_tls(url, ca_file=authority) == 5184430069070270604
     assert asked_over_tls(url, ca_file=authority, user="me", password="secret") == 5184430069070270604
 
 
-def test_a_certificate_of_an_unknown_authority_is_refused_and_said(over_tls) -> None:
+def test_a_certificate_of_an_unknown_authority_is_refused_and_reported(over_tls) -> None:
     url, _ = over_tls("127.0.0.1")
     with pytest.raises(SourceError, match=r"(?i)certificate"):
         asked_over_tls(url)
 
 
-def test_a_certificate_of_another_host_is_refused_also_from_a_known_authority(over_tls) -> None:
+def test_a_certificate_of_another_host_is_refused_even_from_a_known_authority(over_tls) -> None:
     url, authority = over_tls("trino.example.org")
     with pytest.raises(SourceError, match=r"(?i)certificate"):
         asked_over_tls(url, ca_file=authority)

@@ -53,7 +53,7 @@ def built(call: ast.Call) -> bool:
     return isinstance(first, ast.JoinedStr) or (isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mod))
 
 
-def test_no_sql_is_put_together_where_it_is_asked() -> None:
+def test_no_sql_is_built_at_its_call_site() -> None:
     found, asked = set(), 0
     for file in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):

@@ -36,20 +36,20 @@ async def ignore(_: ProbeRound) -> None:
     """Nothing to do."""
 
 
-def test_a_round_with_troubles_is_stale_and_says_which() -> None:
+def test_a_round_with_failures_is_stale_and_names_them() -> None:
     process = WatchProcess(child(ProbeRound(AT, 1, troubles=[Trouble("lake.a.b", "not reachable")])), ignore)
     asyncio.run(until(process, lambda: process.state().at is not None))
     assert process.state() == ("stale", AT, "lake.a.b: not reachable")
 
 
-def test_a_whole_round_is_ok_again() -> None:
+def test_a_complete_round_is_ok_again() -> None:
     bad = ProbeRound(AT, 1, troubles=[Trouble("lake.a.b", "not reachable")])
     process = WatchProcess(child(bad, ProbeRound(AT + 1, 1)), ignore)
     asyncio.run(until(process, lambda: process.state().at == AT + 1))
     assert process.state() == ("ok", AT + 1, None)
 
 
-def test_the_first_look_ends_with_the_first_whole_round_whatever_came_of_it() -> None:
+def test_startup_ends_with_the_first_complete_round_whatever_its_result() -> None:
     part, failed = ProbeRound(AT, 1, last=False), ProbeRound(AT + 1, 0, troubles=[Trouble("catalog", "not reachable")])
     for messages, looked in (((part,), False), ((part, failed), True)):
         process = WatchProcess(child(*messages), ignore)
@@ -59,7 +59,7 @@ def test_the_first_look_ends_with_the_first_whole_round_whatever_came_of_it() ->
         assert process.state().detail  # the failure, or that the look goes on
 
 
-def test_a_watcher_that_cannot_start_or_does_not_answer_holds_readiness_up_for_a_bounded_time() -> None:
+def test_a_watcher_that_cannot_start_or_respond_delays_readiness_for_a_bounded_time() -> None:
     broken = WatchProcess([sys.executable, "-c", "raise SystemExit(3)"], ignore)
     asyncio.run(until(broken, lambda: broken.first_look() is None))
     assert broken.state().status == "error"
@@ -68,7 +68,7 @@ def test_a_watcher_that_cannot_start_or_does_not_answer_holds_readiness_up_for_a
     assert silent.state().detail == "the first check of the catalogs has not finished"
 
 
-def test_messages_that_cannot_be_taken_in_start_the_watcher_again() -> None:
+def test_unreadable_messages_restart_the_watcher() -> None:
     seen: list[int] = []
 
     async def fail_once(probed: ProbeRound) -> None:
@@ -81,7 +81,7 @@ def test_messages_that_cannot_be_taken_in_start_the_watcher_again() -> None:
     assert seen == [AT, AT]
 
 
-def test_a_wake_reaches_the_child_and_is_lost_without_one() -> None:
+def test_a_wake_up_reaches_the_child_and_is_lost_without_one() -> None:
     answer = watch.encode(ProbeRound(AT + 7, 1))
     script = f"import os, sys; os.write(1, {watch.encode(ProbeRound(AT, 1))!r}); os.read(0, 9); os.write(1, {answer!r})"
     process = WatchProcess([sys.executable, "-c", script + "; sys.stdin.read()"], ignore)
@@ -97,7 +97,7 @@ def test_a_wake_reaches_the_child_and_is_lost_without_one() -> None:
     process.wake()
 
 
-def test_a_rest_ends_when_it_is_woken_and_a_flood_leaves_as_much_rest_as_work() -> None:
+def test_a_pause_ends_with_a_wake_up_and_a_flood_leaves_as_much_pause_as_work() -> None:
     woken = threading.Event()
     begin = time.monotonic()
     threading.Timer(0.1, woken.set).start()
@@ -112,7 +112,7 @@ def test_a_rest_ends_when_it_is_woken_and_a_flood_leaves_as_much_rest_as_work() 
     assert time.monotonic() - begin >= 0.1 - 0.001
 
 
-def test_a_wake_may_name_tables_and_what_is_none_wakes_all_the_same() -> None:
+def test_a_wake_up_may_name_tables_and_a_malformed_one_still_wakes() -> None:
     answer = watch.encode(ProbeRound(AT + 7, 1))
     script = (
         f"import os, sys; os.write(1, {watch.encode(ProbeRound(AT, 1))!r}); line = sys.stdin.readline(); "
@@ -135,7 +135,7 @@ def test_a_wake_may_name_tables_and_what_is_none_wakes_all_the_same() -> None:
     assert asked.tables() == set()
 
 
-def test_what_has_to_start_is_the_state_until_a_round_is_over() -> None:
+def test_the_status_before_the_first_round_names_what_is_starting() -> None:
     parser = watch.StartingNotice("parser: compiling, 12 CPU s")
     process = WatchProcess(child(parser), ignore)
     asyncio.run(until(process, lambda: process.state().detail == "starting: parser: compiling, 12 CPU s"))
@@ -146,6 +146,6 @@ def test_what_has_to_start_is_the_state_until_a_round_is_over() -> None:
     assert process.cpu_s == 3.5
 
 
-def test_a_watcher_that_is_loading_says_how_much_it_computed() -> None:
+def test_a_loading_watcher_reports_its_progress() -> None:
     process = WatchProcess([sys.executable, "-c", "import time; time.sleep(60)"], ignore)
     asyncio.run(until(process, lambda: "watcher: loading, 0 CPU s" in (process.state().detail or "")))

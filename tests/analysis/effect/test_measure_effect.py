@@ -38,7 +38,7 @@ def test_an_effect_is_found_with_bounds_around_it(ratio: float, verdict: str) ->
     assert (answer.runs_before, answer.runs_after, answer.more_runs) == (48, 24, None)
 
 
-def test_nothing_done_is_none_when_bounds_are_narrow_and_unknown_with_a_number_of_runs_when_not() -> None:
+def test_no_effect_is_none_with_narrow_bounds_and_unknown_with_the_needed_runs_otherwise() -> None:
     precise = {"duration_seconds": durations(192, 96, 1.0, noise=0.01)}
     assert measure_effect(case(1.0, before=96, after=96, runs=precise)).verdict == "none"
     few = measure_effect(case(0.93, after=6))
@@ -135,7 +135,7 @@ def test_further_runs_decide_nothing_after_another_event() -> None:
     assert (answer.verdict, answer.more_runs) == ("unknown", None)
 
 
-def test_what_all_jobs_share_is_not_the_operations_effect() -> None:
+def test_a_change_shared_by_all_jobs_is_not_the_effect_of_the_operation() -> None:
     whole = case(0.8)
     answer = measure_effect(case(0.8, controls_are=[moved(each, 0.8) for each in whole.controls or ()]))
     assert answer.verdict == "unknown"
@@ -169,7 +169,7 @@ def test_without_usable_controls_a_calm_history_allows_a_claim_and_a_shifted_one
     assert answer.verdict == "not_separable"
 
 
-def test_a_shift_that_an_event_of_the_table_explains_is_no_shift_of_the_cluster() -> None:
+def test_a_shift_explained_by_an_event_of_the_table_is_not_one_of_the_cluster() -> None:
     stepped = [value * (1.4 if number >= 20 else 1) for number, value in enumerate(durations(72, 48, 0.8))]
     event = [OtherEvent(at=MONDAY + 19 * HOUR + HOUR // 2, kind="deploy")]
     assert measure_effect(case(controls=0, runs={"duration_seconds": stepped})).verdict == "not_separable"
@@ -192,7 +192,7 @@ def test_not_separable_comes_before_confounded() -> None:
     assert answer.verdict == "not_separable"
 
 
-def test_a_load_that_grows_with_the_durations_is_taken_out() -> None:
+def test_a_load_that_grows_with_the_durations_is_removed() -> None:
     times = [MONDAY + number * HOUR for number in range(120)]
     load = [1_000 * math.exp(0.004 * number) for number in range(120)]
     seconds = [value * math.exp(0.004 * number) for number, value in enumerate(durations(120, 96, 1.0))]

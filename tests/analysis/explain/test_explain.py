@@ -44,12 +44,12 @@ def test_the_burst_before_the_slowdown_is_named_with_its_evidence() -> None:
     ("value", "text"),
     [(0, "0"), (999, "999"), (1_000, "1 kB"), (245_701_113, "245.7 MB"), (44_979_572_147, "45 GB"), (1e18, "1,000 PB")],
 )
-def test_bytes_are_told_in_units(value: float, text: str) -> None:
+def test_bytes_are_shown_in_units(value: float, text: str) -> None:
     assert amount("added_bytes", value) == text
     assert amount("added_data_files", value) == f"{value:,.0f}"
 
 
-def test_with_the_guilty_commit_taken_out_no_commit_explains_it() -> None:
+def test_without_the_guilty_commit_no_commit_explains_the_slowdown() -> None:
     told = guilty_case()
     told["commits"] = [each for each in told["commits"] if each["id"] != GUILTY]
     found = answered(told)
@@ -57,20 +57,20 @@ def test_with_the_guilty_commit_taken_out_no_commit_explains_it() -> None:
     assert found.hypotheses[0].posterior >= 0.5
 
 
-def test_a_commit_after_the_change_is_no_suspect() -> None:
+def test_a_commit_after_the_change_is_not_a_suspect() -> None:
     told = guilty_case()
     told["commits"] = [*ordinary(), burst(300 * 5 + 30)]
     assert posterior(answered(told)) < 0.05
 
 
-def test_what_other_jobs_saw_too_is_infrastructure() -> None:
+def test_a_change_of_other_jobs_too_is_infrastructure() -> None:
     controls = [slowed(runs(seed=seed), 300, 1.5) for seed in (5, 6, 7)]
     found = answered(guilty_case(controls=controls))
     assert (found.blamed, found.hypotheses[0].kind) == ([], "infrastructure")
     assert "infrastructure" in found.verdict
 
 
-def test_what_the_load_explains_is_load() -> None:
+def test_a_change_that_the_load_explains_is_load() -> None:
     job = runs(seed=9)
     values = [1000.0] * 300 + [1500.0] * 300
     found = answered(guilty_case(load={"times": job["times"], "values": values}))
@@ -87,7 +87,7 @@ def test_a_faster_job_is_credited_to_the_compaction() -> None:
     assert found.changes[0].effect_seconds < 0
 
 
-def test_a_slowdown_that_a_compaction_ends_is_a_step_and_the_verdict_names_who_began_it() -> None:
+def test_a_slowdown_ended_by_a_compaction_is_a_step_and_the_verdict_names_its_cause() -> None:
     mended = commit("compaction", 1676, operation="replace", removed_data_files=4_000, added_data_files=40)
     found = answered(case(slowed(runs(), 300, 1.5, 336), [*ordinary(), burst(1496), mended]))
     assert [each.kind for each in found.changes] == ["step", "drop"]
@@ -95,7 +95,7 @@ def test_a_slowdown_that_a_compaction_ends_is_a_step_and_the_verdict_names_who_b
     assert {each.commit_id for each in found.hypotheses[:2]} == {GUILTY, "compaction"}
 
 
-def test_where_nobody_began_a_slowdown_the_verdict_says_so_and_not_who_ended_it() -> None:
+def test_a_slowdown_without_a_cause_is_reported_as_such_and_does_not_name_what_ended_it() -> None:
     mended = commit("compaction", 1676, operation="replace", removed_data_files=4_000, added_data_files=40)
     found = answered(case(slowed(runs(), 300, 2.5, 336), [*ordinary(), mended]))
     assert (found.blamed, found.hypotheses[0].kind) == ([], "none")
@@ -118,7 +118,7 @@ def test_a_rise_over_hours_is_one_ramp() -> None:
     assert abs(found.changes[0].onset - START - 300 * 5 * MINUTE) <= 90 * MINUTE
 
 
-def test_the_run_that_is_known_to_have_read_a_commit_first_decides() -> None:
+def test_the_first_run_known_to_have_read_a_commit_decides() -> None:
     told = guilty_case()
     onset = START + 300 * 5 * MINUTE
     twin = burst(1497, "twin")
@@ -129,7 +129,7 @@ def test_the_run_that_is_known_to_have_read_a_commit_first_decides() -> None:
     assert posterior(found, "twin") < 0.05
 
 
-def test_only_changes_of_the_selection_are_told() -> None:
+def test_only_changes_within_the_selection_are_reported() -> None:
     job = slowed(slowed(runs(), 200, 1.4), 450, 1.5)
     told = case(job, [*ordinary(), burst(996), burst(2246, "second")])
     assert set(answered(told).blamed) == {GUILTY, "second"}
@@ -138,7 +138,7 @@ def test_only_changes_of_the_selection_are_told() -> None:
     assert (found.blamed, len(found.changes)) == (["second"], 1)
 
 
-def test_unknown_numbers_are_left_out_not_taken_for_zero() -> None:
+def test_unknown_numbers_are_left_out_and_not_zero() -> None:
     told = guilty_case()
     hole = dict.fromkeys(("added_bytes", "added_records", "manifests", "removed_data_files", "app_id", "operation"))
     told["commits"] = [{**each, **hole} for each in told["commits"]]

@@ -26,7 +26,7 @@ def test_three_slow_runs_in_a_row_name_a_commit_less_surely_than_a_slowdown_that
     assert less[GUILTY] < sure[GUILTY]
 
 
-def test_three_slow_runs_after_an_ordinary_commit_name_nobody() -> None:
+def test_three_slow_runs_after_an_ordinary_commit_name_no_commit() -> None:
     job = slowed(runs(count=400, gap_minutes=HOURLY), AT, 1.8, AT + 3)
     found = answered(case(job, ordinary(count=200, every=119)))
     assert not found.blamed
@@ -44,7 +44,7 @@ def test_retries_elsewhere_foretell_no_lasting_slowdown() -> None:
     assert posterior(troubled) > 0.8 * posterior(calm)
 
 
-def test_wandering_lowers_the_belief_in_a_step_and_leaves_where_it_sets_in() -> None:
+def test_wandering_lowers_the_probability_of_a_step_and_keeps_its_onset() -> None:
     values = np.random.default_rng(3).normal(0, 0.05, 200)
     values[120:] += 0.2
     onset = step_onset(values, 0, 200, Noise(0.0, 0.05))
@@ -55,7 +55,7 @@ def test_wandering_lowers_the_belief_in_a_step_and_leaves_where_it_sets_in() -> 
     np.testing.assert_allclose(found.weight(), onset.weight())
 
 
-def test_a_commit_that_did_one_change_is_hardly_a_suspect_of_the_next() -> None:
+def test_a_commit_that_caused_one_change_is_hardly_a_suspect_of_the_next() -> None:
     """The second step has no commit of its own: nobody did it, rather than the first one's once more."""
     job = slowed(slowed(runs(), 300, 1.6), 330, 1.5)
     found = answered(case(job, [*ordinary(), burst(300 * 5 - 4)]))
@@ -65,7 +65,7 @@ def test_a_commit_that_did_one_change_is_hardly_a_suspect_of_the_next() -> None:
     assert sum(again) < 0.2
 
 
-def test_a_rise_that_reaches_into_the_selection_is_told_though_it_began_before_it() -> None:
+def test_a_rise_that_reaches_into_the_selection_is_reported_though_it_began_before() -> None:
     job = runs()
     seconds = np.array(job["duration_seconds"])
     height = np.clip((np.arange(len(seconds)) - 300) / 96, 0, 1)

@@ -15,14 +15,14 @@ def flood(count: int, at: float, **told: Any) -> list[dict[str, Any]]:
     return [commit(f"flood-{index}", at + index / 300, **numbers) for index in range(count)]
 
 
-def test_a_flood_is_named_by_its_first_commit_and_told_as_one() -> None:
+def test_a_flood_is_named_by_its_first_commit_and_shown_as_one() -> None:
     found = answered(case(slowed(runs(), FIRST, 1.5), [*ordinary(), *flood(60, FIRST * 5 - 4)]))
     assert found.blamed == ["flood-0"]
     said = [told.text for told in found.hypotheses[0].evidence or ()]
     assert any("first of 60 commits" in text for text in said)
 
 
-def test_a_flood_of_a_writer_that_was_never_seen_is_one_too() -> None:
+def test_a_flood_of_an_unknown_writer_is_one_too() -> None:
     commits = [*ordinary(), *flood(60, FIRST * 5 - 4, app_id="backfill")]
     assert answered(case(slowed(runs(), FIRST, 1.5), commits)).blamed == ["flood-0"]
 
@@ -33,11 +33,11 @@ def test_a_large_commit_among_many_small_ones_is_named_itself() -> None:
     assert answered(case(slowed(runs(), FIRST, 1.5), [*ordinary(), *commits])).blamed == ["large"]
 
 
-def test_a_stream_that_always_commits_in_rows_has_no_floods() -> None:
+def test_a_stream_that_always_commits_in_sequences_has_no_floods() -> None:
     rows = [{**each, "id": f"{k}-{each['id']}"} for k in range(80) for each in flood(12, 30.0 * k, added_data_files=2)]
     found = answered(case(slowed(runs(), FIRST, 1.5), rows))
     assert not any("in a row" in told.text for each in found.hypotheses for told in each.evidence or ())
 
 
-def test_a_flood_beside_a_job_that_did_not_change_is_not_blamed() -> None:
+def test_a_flood_is_not_blamed_when_the_job_did_not_change() -> None:
     assert answered(case(runs(), [*ordinary(), *flood(60, FIRST * 5 - 4)])).blamed == []

@@ -30,7 +30,7 @@ def others(**shape: Any) -> list[dict]:
 COMMITS = [*ordinary(count=220, every=59), burst(FIRST * QUARTER - 20)]
 
 
-def test_a_rise_of_hours_that_all_jobs_show_is_infrastructure_and_nobody_is_blamed() -> None:
+def test_a_rise_over_hours_of_all_jobs_is_infrastructure_and_no_commit_is_blamed() -> None:
     found = answered(case(shaped(1, height=0.4), COMMITS, controls=others(height=0.4)))
     assert not found.blamed
     assert found.hypotheses[0].kind == "infrastructure"
@@ -39,12 +39,12 @@ def test_a_rise_of_hours_that_all_jobs_show_is_infrastructure_and_nobody_is_blam
     assert told.effect_ratio == pytest.approx(np.exp(0.4), rel=0.1)
 
 
-def test_the_same_rise_of_this_job_alone_is_the_commit_s() -> None:
+def test_the_same_rise_of_this_job_alone_is_attributed_to_the_commit() -> None:
     found = answered(case(shaped(1, height=0.4), COMMITS, controls=others()))
     assert found.blamed == [GUILTY]
 
 
-def test_a_rise_of_hours_of_the_load_explains_the_job_that_follows_it() -> None:
+def test_a_rise_over_hours_of_the_load_explains_the_job_that_follows_it() -> None:
     load = shaped(9, height=0.5)
     told = {"times": load["times"], "values": load["duration_seconds"]}
     found = answered(case(shaped(1, height=0.4), COMMITS, load=told))
@@ -52,7 +52,7 @@ def test_a_rise_of_hours_of_the_load_explains_the_job_that_follows_it() -> None:
     assert found.hypotheses[0].kind == "load"
 
 
-def test_other_jobs_are_heard_through_their_rhythm() -> None:
+def test_the_daily_rhythm_of_other_jobs_is_removed() -> None:
     """Each of them moves by a third of what it does every day: without the day taken out none would count as moved."""
     rhythm = {"height": 0.2, "daily": 0.5, "hours": 0.0}
     found = answered(case(shaped(1, **rhythm), COMMITS, controls=others(**rhythm)))
@@ -60,7 +60,7 @@ def test_other_jobs_are_heard_through_their_rhythm() -> None:
     assert found.hypotheses[0].kind == "infrastructure"
 
 
-def test_a_lasting_slowdown_ranks_before_a_few_runs_that_took_longer_still() -> None:
+def test_a_lasting_slowdown_ranks_before_a_few_even_slower_runs() -> None:
     job = shaped(1, height=0.4, hours=0.0)
     seconds = job["duration_seconds"]
     seconds[600:604] = [each * 2.2 for each in seconds[600:604]]

@@ -31,7 +31,7 @@ def null_numbers(answer: Explanation) -> int:
 
 
 @pytest.mark.parametrize("extreme", [5e-324, 1e-300, 1e300, 1.7e308])
-def test_a_duration_beyond_all_measures_is_not_known(extreme: float) -> None:
+def test_an_implausible_duration_is_unknown(extreme: float) -> None:
     plain, told = guilty_case(), guilty_case()
     for kept, replaced in ((plain, None), (told, extreme)):
         kept["job"]["duration_seconds"][400:] = [replaced] * 200
@@ -39,7 +39,7 @@ def test_a_duration_beyond_all_measures_is_not_known(extreme: float) -> None:
     assert null_numbers(quietly(told)) == 0
 
 
-def test_one_level_and_extremes_at_the_very_edge_of_what_is_measured_have_an_answer() -> None:
+def test_a_constant_level_and_extremes_at_the_edge_of_the_valid_range_have_an_answer() -> None:
     seconds = [1.0] * 100
     for place, value in ((20, 1e-30), (50, 1e30), (70, 1e30)):
         seconds[place] = value
@@ -49,7 +49,7 @@ def test_one_level_and_extremes_at_the_very_edge_of_what_is_measured_have_an_ans
 
 
 @pytest.mark.parametrize("extreme", [1e300, 1.7e308])
-def test_a_number_of_a_commit_beyond_all_measures_is_not_known_also_in_a_flood(extreme: float) -> None:
+def test_an_implausible_number_of_a_commit_is_unknown_even_in_a_flood(extreme: float) -> None:
     flood = [commit(f"flood-{k}", 700 + k / 60, added_bytes=extreme, app_id="stream") for k in range(30)]
     told = guilty_case()
     told["commits"] = [
@@ -60,7 +60,7 @@ def test_a_number_of_a_commit_beyond_all_measures_is_not_known_also_in_a_flood(e
     assert all(len(each.text) < 150 for each in found.hypotheses[0].evidence or ())
 
 
-def test_after_a_pause_of_weeks_the_first_run_is_nobodys_next_run() -> None:
+def test_the_first_run_after_a_pause_of_weeks_is_not_the_next_run_of_a_commit() -> None:
     told = guilty_case()
     told["job"]["times"] = [at + (k >= 280) * 60 * 86_400_000 for k, at in enumerate(told["job"]["times"])]
     told["commits"] = [
@@ -78,7 +78,7 @@ def test_the_same_version_of_another_table_is_another_commit() -> None:
     assert posterior(found) == pytest.approx(posterior(answered(told)), abs=0.05)
 
 
-def test_in_which_order_a_commit_is_told_twice_changes_nothing() -> None:
+def test_the_order_of_duplicates_of_a_commit_changes_nothing() -> None:
     told = guilty_case()
     twice = [*told["commits"], burst(900), burst(1496), {**burst(1496), "added_data_files": None}]
     dice = random.Random(7)
@@ -98,7 +98,7 @@ def test_medians_are_those_of_numpy(size: int) -> None:
         assert running_median(values, width).tolist() == [np.median(padded[k : k + width]) for k in range(size)]
 
 
-def test_runs_that_all_take_the_same_time_but_one() -> None:
+def test_runs_of_constant_duration_except_one_have_an_answer() -> None:
     job = runs(163)
     job["duration_seconds"] = [1.0] * 162 + [1e20]
     assert quietly(case(job, ordinary())).blamed == []

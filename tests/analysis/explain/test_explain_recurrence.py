@@ -22,7 +22,7 @@ def test_a_kind_is_named_by_what_its_commits_have_in_common() -> None:
     assert all(any(told.part == "recurrence" for told in each.evidence or ()) for each in named)
 
 
-def test_rises_that_are_too_small_one_by_one_are_found_by_their_mean() -> None:
+def test_rises_too_small_to_find_individually_are_found_by_their_mean() -> None:
     rng = np.random.default_rng(6)
     job, repairs = runs(2000, noise=0.06), []
     for index in range(14):

@@ -21,7 +21,7 @@ def weekly(weeks: int = 3) -> dict[str, Any]:
     return {**job, "duration_seconds": seconds.tolist()}
 
 
-def test_weekends_are_no_changes() -> None:
+def test_weekends_are_not_changes() -> None:
     found = answered(case(weekly(), ordinary(200, 150)))
     assert (found.changes, found.blamed) == ([], [])
 
@@ -33,7 +33,7 @@ def test_a_step_in_a_job_with_weekends_is_found_where_it_is() -> None:
     assert found.blamed == [GUILTY]
 
 
-def test_a_job_that_slows_a_little_every_day_climbs_no_stairs() -> None:
+def test_a_job_that_slows_a_little_every_day_has_no_steps() -> None:
     job = runs(1200)
     grown = np.array(job["duration_seconds"]) * np.linspace(1, 1.5, 1200)
     found = answered(case({**job, "duration_seconds": grown.tolist()}, [*ordinary(100), burst(3000)]))
@@ -47,7 +47,7 @@ def test_a_step_of_a_growing_job_is_still_found() -> None:
     assert found.blamed == [GUILTY]
 
 
-def test_one_of_several_other_jobs_that_moves_alone_takes_nothing_from_the_guilty_commit() -> None:
+def test_a_single_other_job_that_moves_does_not_exonerate_the_guilty_commit() -> None:
     job = slowed(runs(), 300, 1.3)
     moved = {**slowed(runs(seed=5), 300, 1.4), "id": "other"}
     still = [{**runs(seed=seed), "id": f"still-{seed}"} for seed in (6, 7)]

@@ -8,7 +8,7 @@ from limnograph.api.docs.openapi import document, render
 COMMITTED = Path(__file__).parents[3] / "frontend/src/lib/api/openapi.json"
 
 
-def test_committed_document_is_what_the_handlers_say() -> None:
+def test_the_committed_document_is_generated_from_the_handlers() -> None:
     assert COMMITTED.read_text() == render(), (
         "run: python -m limnograph.api.docs.openapi > frontend/src/lib/api/openapi.json"
     )
@@ -24,7 +24,7 @@ def test_every_operation_has_an_id_and_documents_its_problems() -> None:
     assert "getTimeline" in ids
 
 
-def test_lanes_are_told_apart_by_their_kind() -> None:
+def test_lanes_are_distinguished_by_their_kind() -> None:
     schemas = document()["components"]["schemas"]
     lanes = schemas["Timeline"]["properties"]["lanes"]["items"]
     assert set(lanes["discriminator"]["mapping"]) == {"step", "line", "band", "events", "bars"}

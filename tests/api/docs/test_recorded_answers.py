@@ -43,7 +43,7 @@ def test_a_recorded_answer_conforms_to_the_document(file) -> None:
 
 
 @pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
-def test_a_recorded_question_has_only_parameters_that_exist(file) -> None:
+def test_a_recorded_request_has_only_existing_parameters(file) -> None:
     recorded = json.loads(file.read_text())
     known = {parameter["name"] for parameter in asked(recorded).get("parameters", ())}
     if urlsplit(recorded["asked"]).path == FREE:
@@ -53,14 +53,14 @@ def test_a_recorded_question_has_only_parameters_that_exist(file) -> None:
 
 
 @pytest.mark.parametrize("file", REDIRECTS, ids=lambda file: file.stem)
-def test_the_link_of_an_alert_leads_to_a_page_of_ours(file) -> None:
+def test_the_link_of_an_alert_leads_to_a_page_of_the_dashboard(file) -> None:
     recorded = json.loads(file.read_text())
     assert urlsplit(recorded["asked"]).path == "/a"
     assert re.match(r"/alerts/(resolve\?|[0-9a-f]{16}\?starts_at=\d+$)", recorded["body"]["location"])
 
 
 @pytest.mark.parametrize("file", ALL, ids=lambda file: file.stem)
-def test_a_recording_names_no_place_of_the_machine_that_made_it(file) -> None:
+def test_a_recording_contains_no_path_of_the_machine_that_made_it(file) -> None:
     text = file.read_text()
     assert ".demo" not in text
     assert "127.0.0.1" not in text

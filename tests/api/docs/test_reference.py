@@ -29,7 +29,7 @@ def get(path, **headers):
     return asyncio.run(asked())
 
 
-def test_the_page_is_what_the_handlers_say() -> None:
+def test_the_page_is_generated_from_the_handlers() -> None:
     assert page_as_markdown() == PAGE, "run: make types"
 
 
@@ -45,7 +45,7 @@ def test_every_route_has_its_purpose_scope_answers_and_an_example() -> None:
     assert len(CURLS) == len(ROUTES)
 
 
-def test_every_problem_type_is_told_with_its_status() -> None:
+def test_every_problem_type_is_documented_with_its_status() -> None:
     for kind, (status, title) in STATUS.items():
         assert f"| `{kind}` | {status} | {title} |" in PAGE
 
@@ -73,7 +73,7 @@ ENDING = [command for command in CURLS if " -N " not in command]
 
 
 @pytest.mark.parametrize("command", ENDING, ids=lambda command: urlsplit(sent(command)[1]).path)
-def test_every_example_is_answered_as_the_document_has_it(command: str) -> None:
+def test_every_example_has_the_documented_response(command: str) -> None:
     method, path, headers, body = sent(command)
     moves = [moved(1, NOW - 5 * HOUR), moved(BIG, NOW - MINUTE)]
     made = parts(lake([row(1, NOW - 5 * HOUR, 2), row(BIG, NOW - MINUTE, 9, parent_id=1)], moves))
@@ -141,7 +141,7 @@ def test_the_page_and_the_document_answer_304_and_other_names_404() -> None:
     assert get("/docs/elsewhere").status_code == 404
 
 
-def test_what_looks_like_markup_in_a_description_is_text() -> None:
+def test_markup_in_a_description_is_shown_as_text() -> None:
     told = page("A & B", "/x.css", [Text('<script>"`<b>`'), Table(("a|b",), [("[x](#y)",)])])
     assert "<script>" not in told
     assert "<code>&lt;b&gt;</code>" in told

@@ -75,7 +75,7 @@ def asked_in_modes() -> Iterator[tuple[str, GenerationMode]]:
 
 
 @pytest.mark.parametrize(("name", "mode"), list(asked_in_modes()))
-def test_every_answer_to_a_caller_who_may_ask_is_documented(server, caller, name: str, mode: GenerationMode) -> None:
+def test_every_response_to_an_authorized_caller_is_documented(server, caller, name: str, mode: GenerationMode) -> None:
     authorised = {"authorization": f"Bearer {server.token}"}
     table = {"catalog": "lake", "namespace": "sales", "table": "orders", "snapshot_id": server.snapshots[-1]}
 
@@ -91,7 +91,7 @@ def test_every_answer_to_a_caller_who_may_ask_is_documented(server, caller, name
 
 
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
-def test_a_caller_whom_nobody_knows_is_refused_as_documented_except_where_all_may_ask(server, caller, name) -> None:
+def test_an_unauthenticated_caller_is_refused_as_documented_except_on_open_routes(server, caller, name) -> None:
     body = {"body": {}} if "requestBody" in OPERATIONS[name].definition.raw else {}
     case = OPERATIONS[name].Case(path_parameters=dict(NAMES), headers={}, **body)
     answer = case.call(server.url, caller, timeout=WITHIN_S)
@@ -107,7 +107,7 @@ def test_the_stream_begins_as_documented(server) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "POST", "GET"])
-def test_a_method_that_no_route_documents_is_a_problem_that_names_it(server, caller, method: str) -> None:
+def test_an_undocumented_method_is_a_problem_that_names_it(server, caller, method: str) -> None:
     for path, operations in DOCUMENT["paths"].items():
         if method.lower() in operations:
             continue

@@ -37,7 +37,7 @@ def one(gate, method, path, *, made=MADE, url="http://limnograph", peer="127.0.0
     return ask(gate, [(method, path, more)], made=made, url=url, peer=peer, limits=limits)[0]
 
 
-def test_a_route_that_does_not_say_who_may_call_it_is_a_start_up_error() -> None:
+def test_a_route_without_a_declared_scope_is_a_startup_error() -> None:
     @get("/forgotten", sync_to_thread=False)
     def forgotten() -> None: ...
 
@@ -64,7 +64,7 @@ def test_reading_needs_a_token_with_the_scope_read(path, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("path", TELLING)
-def test_telling_needs_a_token_with_the_scope_webhook(path, tmp_path) -> None:
+def test_pushing_needs_a_token_with_the_scope_webhook(path, tmp_path) -> None:
     made = guarded(tmp_path)
     nobody, other, teller = ask(
         made.gate,
@@ -79,7 +79,7 @@ def test_telling_needs_a_token_with_the_scope_webhook(path, tmp_path) -> None:
     assert teller.status_code in {202, 400}
 
 
-def test_saying_what_everyone_sees_needs_the_scope_annotate_and_the_status_names_what_one_may(tmp_path) -> None:
+def test_labels_need_the_scope_annotate_and_the_status_names_the_scopes_of_the_caller(tmp_path) -> None:
     made, label = guarded(tmp_path), {"kind": "expected", "snapshot_id": "1", "from": 0, "to": 1}
 
     def say(**given: Any) -> int:
@@ -99,19 +99,19 @@ def test_saying_what_everyone_sees_needs_the_scope_annotate_and_the_status_names
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/login", "/login/login.js", "/login/login.css"])
-def test_health_and_the_login_are_open_also_to_a_wrong_token(path, tmp_path) -> None:
+def test_health_and_login_are_open_even_with_a_wrong_token(path, tmp_path) -> None:
     made = guarded(tmp_path)
     for headers in ({}, {"authorization": "Bearer wrong"}):
         assert one(made.gate, "GET", path, headers=headers).status_code == 200
 
 
-def test_metrics_are_open_by_setting_alone(tmp_path) -> None:
+def test_metrics_are_open_only_by_setting(tmp_path) -> None:
     gate = guarded(tmp_path).gate
     assert one(gate, "GET", "/metrics").status_code == 401
     assert one(gate, "GET", "/metrics", limits=Limits(open_metrics=True)).status_code == 200
 
 
-def test_a_revoked_token_is_refused_within_a_second_also_for_a_page_that_is_kept(tmp_path) -> None:
+def test_a_revoked_token_is_refused_within_a_second_even_for_a_cached_page(tmp_path) -> None:
     made = guarded(tmp_path)
     headers = made.bearer("read", name="alice")
 
@@ -160,7 +160,7 @@ def test_a_verified_token_costs_no_second_hash(tmp_path) -> None:
         "Bearer " + "x" * 5_000,
     ],
 )
-def test_garbage_for_a_token_is_401_and_never_an_error_of_ours(header, tmp_path) -> None:
+def test_garbage_as_a_token_is_401_and_never_a_server_error(header, tmp_path) -> None:
     made = guarded(tmp_path)
     made.bearer("read")
     answer = one(made.gate, "GET", TABLE, headers={"authorization": header.encode("latin-1")})
@@ -176,7 +176,7 @@ def test_two_authorization_headers_are_refused_whichever_is_right(tmp_path) -> N
         assert one(made.gate, "GET", TABLE, headers=headers).status_code == 401
 
 
-def test_guessing_costs_a_minute_after_ten_failures_and_nobody_else(tmp_path) -> None:
+def test_ten_failed_attempts_lock_out_their_client_for_a_minute_and_no_one_else(tmp_path) -> None:
     made = guarded(tmp_path)
     right = made.bearer("read")
     wrong = {"authorization": "Bearer lmn_000000000000_" + "A" * 43}
@@ -238,7 +238,7 @@ def test_a_session_ends_with_logout_with_its_token_and_with_time(tmp_path) -> No
     assert one(made.gate, "GET", TABLE, headers={"cookie": old}).status_code == 401
 
 
-def test_a_cookie_that_was_changed_or_signed_for_another_purpose_is_nobodys(tmp_path) -> None:
+def test_a_cookie_that_was_changed_or_signed_for_another_purpose_is_unauthenticated(tmp_path) -> None:
     made = guarded(tmp_path)
     _, cookie = logged_in(made, made.bearer("read"))
     name, value = cookie.split("=", 1)
@@ -267,7 +267,7 @@ def test_a_cookie_that_was_changed_or_signed_for_another_purpose_is_nobodys(tmp_
         " /x",
     ],
 )
-def test_a_login_leads_nowhere_else(target, tmp_path) -> None:
+def test_a_login_redirects_to_no_other_site(target, tmp_path) -> None:
     made = guarded(tmp_path)
     answer, _ = logged_in(made, made.bearer("read"), next=target)
     assert answer.json()["next"] == "/"
@@ -307,7 +307,7 @@ def test_an_alert_link_survives_the_login(tmp_path) -> None:
         ({}, 403),
     ],
 )
-def test_another_site_changes_nothing_with_a_browsers_cookie(headers, status, tmp_path) -> None:
+def test_another_site_cannot_change_anything_with_a_browsers_cookie(headers, status, tmp_path) -> None:
     made = guarded(tmp_path)
     _, cookie = logged_in(made, made.bearer("read"))
     answer = one(made.gate, "DELETE", "/api/v1/session", headers={"cookie": cookie, **headers})
@@ -315,14 +315,14 @@ def test_another_site_changes_nothing_with_a_browsers_cookie(headers, status, tm
     assert one(made.gate, "GET", TABLE, headers={"cookie": cookie}).status_code == (401 if status == 204 else 200)
 
 
-def test_another_site_tells_nothing_to_a_server_that_asks_nobody() -> None:
+def test_another_site_cannot_push_to_a_server_without_authentication() -> None:
     form = {"content": b"{}", "headers": {"content-type": "text/plain", "origin": "https://evil.example"}}
     answers = ask(None, [("POST", path, form) for path in TELLING], made=parts())
     assert {answer.status_code for answer in answers} == {403}
     assert ask(None, [("POST", "/api/v1/runs", {"json": RUN})], made=parts())[0].status_code == 202
 
 
-def test_a_token_is_enough_whatever_site_it_comes_from(tmp_path) -> None:
+def test_a_token_is_accepted_from_any_site(tmp_path) -> None:
     made = guarded(tmp_path)
     headers = {**made.bearer("webhook"), "origin": "https://other.example"}
     assert one(made.gate, "POST", "/api/v1/runs", json=RUN, headers=headers, made=parts()).status_code == 202
@@ -340,7 +340,7 @@ def test_a_token_is_enough_whatever_site_it_comes_from(tmp_path) -> None:
         ("localhost.evil.example:8787", 403),
     ],
 )
-def test_a_server_that_asks_nobody_answers_under_its_own_names_only(host, status) -> None:
+def test_a_server_without_authentication_responds_only_to_its_own_names(host, status) -> None:
     gate = Authenticator(hosts={"localhost", "127.0.0.1", "::1", "limno.example.org"})
     assert one(gate, "GET", TABLE, headers={"host": host}).status_code == status
 
@@ -380,12 +380,12 @@ ANN = {**SECRET, "x-forwarded-user": "ann", "x-forwarded-groups": "dev, sre"}
         ([*ANN.items(), ("X-Forwarded-User", "root")], "10.1.2.3", 401),
     ],
 )
-def test_only_the_trusted_proxy_says_who_asks(headers, peer, status, tmp_path) -> None:
+def test_only_the_trusted_proxy_may_name_the_caller(headers, peer, status, tmp_path) -> None:
     made = guarded(tmp_path, proxy=PROXY)
     assert one(made.gate, "GET", TABLE, headers=headers, peer=peer).status_code == status
 
 
-def test_behind_a_proxy_there_is_no_login_of_ours(tmp_path) -> None:
+def test_behind_a_proxy_there_is_no_login_page(tmp_path) -> None:
     made = guarded(tmp_path, proxy=PROXY)
     assert one(made.gate, "GET", "/t/x/y/z").status_code == 401
     assert one(made.gate, "GET", "/login?next=/t/x/y/z").headers["location"] == "/t/x/y/z"
@@ -393,7 +393,7 @@ def test_behind_a_proxy_there_is_no_login_of_ours(tmp_path) -> None:
     assert one(made.gate, "GET", "/t/x/y/z", headers=ANN, peer="10.1.2.3").status_code == 200
 
 
-def test_a_token_works_beside_the_proxy_and_a_cookie_does_not(tmp_path) -> None:
+def test_a_token_works_alongside_the_proxy_and_a_cookie_does_not(tmp_path) -> None:
     made = guarded(tmp_path, proxy=PROXY)
     assert one(made.gate, "GET", TABLE, headers=made.bearer("read")).status_code == 200
     plain = guarded(tmp_path)
@@ -404,7 +404,7 @@ def test_a_token_works_beside_the_proxy_and_a_cookie_does_not(tmp_path) -> None:
 # The audit log
 
 
-def test_what_could_change_something_is_in_the_audit_log_without_a_secret(tmp_path) -> None:
+def test_state_changing_requests_are_in_the_audit_log_without_secrets(tmp_path) -> None:
     made = guarded(tmp_path)
     headers = made.bearer("webhook", name="airflow")
     token = headers["authorization"].removeprefix("Bearer ")

@@ -79,7 +79,7 @@ def answers(session: dict[str, Any], requests: list[tuple[str, str, bytes, dict[
     return asyncio.run(ask())
 
 
-def test_every_route_that_takes_a_body_is_tried() -> None:
+def test_every_route_that_takes_a_body_is_covered() -> None:
     assert sorted(FITTING) == POSTS
     assert {method for method, _ in CHANGES} <= {"POST", "DELETE"}
 
@@ -97,7 +97,7 @@ def filled(body: Any, many: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("path", POSTS)
-def test_too_many_items_anywhere_in_a_body_are_413_and_the_answer_names_the_bound(path, session) -> None:
+def test_too_many_items_anywhere_in_a_body_are_413_and_the_problem_names_the_bound(path, session) -> None:
     bodies = [json.dumps(body).encode() for body in filled(FITTING[path], MOST_ITEMS + 1)]
     bombs = [b"[" + b"{}," * 349_000 + b"{}]", b'{"alerts":[' + b"{}," * 349_000 + b"{}]}"]
     requests = [("POST", path, body, {}) for body in [*bodies, *bombs]]
@@ -110,7 +110,7 @@ def test_too_many_items_anywhere_in_a_body_are_413_and_the_answer_names_the_boun
         assert "split it into several requests" in found["detail"]
 
 
-def test_a_body_just_within_the_bounds_is_taken(session) -> None:
+def test_a_body_just_within_the_bounds_is_accepted(session) -> None:
     alerts = [{"labels": {"alertname": "x", "n": str(n)}} for n in range(2_000)]
     records = [s3(f"wh/sales/orders/metadata/v{n}.metadata.json") for n in range(2_000)]
     requests = [
@@ -134,7 +134,7 @@ class Gated(ThreadPoolExecutor):
 
 
 @pytest.mark.parametrize("path", POSTS)
-def test_a_large_body_is_checked_and_parsed_beside_the_event_loop(path, session) -> None:
+def test_a_large_body_is_checked_and_parsed_off_the_event_loop(path, session) -> None:
     """While the threads stand still the body is not answered, and others are."""
     body = json.dumps(["no struct", *["x" * 100] * 900]).encode()
 
@@ -226,7 +226,7 @@ def of_values(path: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize(("method", "path"), CHANGES)
-def test_nothing_that_is_sent_is_an_error_of_ours(method, path, session) -> None:
+def test_no_body_causes_a_server_error(method, path, session) -> None:
     fitting = json.dumps(FITTING.get(path, {})).encode()
     packed, zstd = gzip.compress(fitting), zstandard.compress(fitting)
     requests = [(method, path, body, {}) for body in ODD.values()]
@@ -248,7 +248,7 @@ def test_nothing_that_is_sent_is_an_error_of_ours(method, path, session) -> None
 
 
 @pytest.mark.parametrize("path", POSTS)
-def test_what_is_no_document_of_the_route_is_400(path, session) -> None:
+def test_a_body_that_is_not_a_document_of_the_route_is_400(path, session) -> None:
     batches = path.endswith(("debezium", "cloudevents"))  # an empty array is a batch of none
     broken = ["no UTF-8", "deep arrays", "deep objects", "half a document", *([] if batches else ["an array"])]
     for name, answer in zip(broken, answers(session, [("POST", path, ODD[name], {}) for name in broken]), strict=True):
@@ -270,7 +270,7 @@ ODD_TARGETS = [
 ]
 
 
-def test_odd_escapes_in_a_path_or_query_are_answered(session) -> None:
+def test_odd_escapes_in_a_path_or_query_have_a_valid_response(session) -> None:
     requests = [(method, target, b"", {}) for target in ODD_TARGETS for method in ("GET", "POST", "DELETE")]
     for request, answer in zip(requests, answers(session, requests), strict=True):
         assert answer.status_code < 500, (request, answer.text)
@@ -292,7 +292,7 @@ def test_odd_escapes_in_a_path_or_query_are_answered(session) -> None:
         (b"]" * 1_000_000 + b"1," * 9_000, None),
     ],
 )
-def test_only_what_stands_outside_strings_counts(body, refused) -> None:
+def test_only_values_outside_strings_are_counted(body, refused) -> None:
     if refused is None:
         check(body)
         return

@@ -44,7 +44,7 @@ def get(url):
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(path=st.sampled_from(PATHS), name=st.sampled_from(NAMES), value=st.text(max_size=30) | st.integers().map(str))
-def test_any_value_of_any_parameter_is_answered(path, name, value) -> None:
+def test_any_value_of_any_parameter_has_a_valid_response(path, name, value) -> None:
     answer = get(f"{path}?{name}={quote(value, safe='')}")
     assert answer.status_code in {200, 400}, answer.text
     if answer.status_code == 400:
@@ -53,7 +53,7 @@ def test_any_value_of_any_parameter_is_answered(path, name, value) -> None:
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(parts_=st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=6))
-def test_any_path_under_the_api_is_an_answer_or_a_problem(parts_) -> None:
+def test_any_path_under_the_api_returns_a_response_or_a_problem(parts_) -> None:
     answer = get("/api/v1/" + "/".join(quote(part, safe="") for part in parts_))
     assert answer.status_code in {200, 400, 404, 405}, answer.text
     assert "html" not in answer.headers["content-type"]
@@ -76,5 +76,5 @@ def test_any_path_under_the_api_is_an_answer_or_a_problem(parts_) -> None:
         "/API/v1/tables",
     ],
 )
-def test_odd_paths_are_answered(path) -> None:
+def test_malformed_paths_have_a_valid_response(path) -> None:
     assert get(path).status_code in {200, 400, 404}

@@ -102,11 +102,11 @@ def status(gate: Authenticator, *hosts: bytes) -> int:
         ([b"127.0.0.1", b"127.0.0.1"], 400),
     ],
 )
-def test_a_server_that_asks_nobody_who_they_are_answers_to_a_strict_host_only(hosts, found) -> None:
+def test_a_server_without_authentication_responds_to_a_strict_host_only(hosts, found) -> None:
     assert status(Authenticator(hosts={"localhost", "127.0.0.1", "::1"}), *hosts) == found
 
 
-def test_a_host_that_is_none_is_refused_in_every_mode() -> None:
+def test_a_malformed_host_is_refused_in_every_mode() -> None:
     assert status(Authenticator(), b"anything.example") == 200
     assert status(Authenticator(), b"127.0.0.1:x@evil") == 400
     assert status(Authenticator(), b"a", b"a") == 400

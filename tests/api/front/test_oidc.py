@@ -51,7 +51,7 @@ class World:
         return await http.get("/login/callback", params={n: v for n, v in given.items() if v is not None})
 
 
-def test_a_login_leads_back_to_the_link_with_a_session_of_what_is_granted(tmp_path) -> None:
+def test_a_login_returns_to_the_link_with_a_session_of_the_granted_scopes(tmp_path) -> None:
     world = World(tmp_path)
 
     async def scenario(http):
@@ -74,7 +74,7 @@ def test_a_login_leads_back_to_the_link_with_a_session_of_what_is_granted(tmp_pa
 @pytest.mark.parametrize(
     "bent", [{"state": "other"}, {"state": None}, {"code": None}, {"code": "guess"}, {"error": "denied"}]
 )
-def test_a_login_that_was_not_begun_here_or_failed_there_is_nobodys(bent, tmp_path) -> None:
+def test_a_login_not_started_here_or_failed_at_the_provider_is_unauthenticated(bent, tmp_path) -> None:
     world = World(tmp_path)
 
     async def scenario(http):
@@ -83,7 +83,7 @@ def test_a_login_that_was_not_begun_here_or_failed_there_is_nobodys(bent, tmp_pa
     assert [answer.status_code for answer in world.run(scenario)] == [401, 401]
 
 
-def test_a_login_does_not_move_to_another_browser_and_not_past_its_time(tmp_path) -> None:
+def test_a_login_is_bound_to_its_browser_and_its_time(tmp_path) -> None:
     world = World(tmp_path)
 
     async def scenario(http):
@@ -133,13 +133,13 @@ STRANGER = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
         ({"groups": None}, 303),
     ],
 )
-def test_what_the_token_says_decides(claims, status, tmp_path) -> None:
+def test_the_claims_of_the_token_decide(claims, status, tmp_path) -> None:
     world = World(tmp_path)
     world.provider.claims = claims
     assert world.run(world.back).status_code == status
 
 
-def test_another_key_or_a_shared_secret_signs_nothing(tmp_path) -> None:
+def test_signatures_by_another_key_or_a_shared_secret_are_refused(tmp_path) -> None:
     for key, algorithm in ((STRANGER, "RS256"), ("k" * 32, "HS256"), (None, "none")):
         world = World(tmp_path)
         world.provider.key, world.provider.algorithm = key, algorithm
@@ -156,7 +156,7 @@ def test_another_key_or_a_shared_secret_signs_nothing(tmp_path) -> None:
         ((302, b""), 503),
     ],
 )
-def test_a_provider_that_fails_is_a_source_that_failed(answer, status, tmp_path) -> None:
+def test_a_failing_provider_is_a_failed_source(answer, status, tmp_path) -> None:
     world = World(tmp_path)
     world.provider.answer = answer
     assert world.run(world.back).status_code == status
@@ -165,13 +165,13 @@ def test_a_provider_that_fails_is_a_source_that_failed(answer, status, tmp_path)
 @pytest.mark.parametrize(
     "document", [{"issuer": "https://evil.example"}, {"token_endpoint": "http://idp.example.org/token"}]
 )
-def test_a_discovery_document_of_somebody_else_is_refused(document, tmp_path) -> None:
+def test_a_discovery_document_of_another_issuer_is_refused(document, tmp_path) -> None:
     world = World(tmp_path)
     world.provider.document = document
     assert world.run(lambda http: http.get("/login/start")).status_code == 503
 
 
-def test_a_token_of_the_provider_is_a_bearer_token_too(tmp_path) -> None:
+def test_a_token_from_the_provider_is_accepted_as_a_bearer_token(tmp_path) -> None:
     world = World(tmp_path)
     good, strange = world.provider.token(), jwt.encode({"sub": "x"}, "k" * 32, headers={"kid": "other"})
 
@@ -185,7 +185,7 @@ def test_a_token_of_the_provider_is_a_bearer_token_too(tmp_path) -> None:
     assert world.provider.keys_read == 1
 
 
-def test_a_key_that_was_replaced_under_the_same_id_locks_nobody_out(tmp_path) -> None:
+def test_a_key_replaced_under_the_same_id_locks_no_one_out(tmp_path) -> None:
     world = World(tmp_path)
 
     async def scenario(http):
@@ -199,7 +199,7 @@ def test_a_key_that_was_replaced_under_the_same_id_locks_nobody_out(tmp_path) ->
     assert world.provider.keys_read == 2
 
 
-def test_strangers_tokens_do_not_make_us_hammer_the_provider_nor_forget_its_keys(tmp_path) -> None:
+def test_tokens_with_unknown_keys_neither_flood_the_provider_nor_evict_its_keys(tmp_path) -> None:
     world = World(tmp_path)
     good = world.provider.token()
     forged = jwt.encode({"sub": "x"}, STRANGER, algorithm="RS256", headers={"kid": "k1"})
@@ -225,7 +225,7 @@ def test_strangers_tokens_do_not_make_us_hammer_the_provider_nor_forget_its_keys
     assert world.run(scenario) == 503
 
 
-def test_keys_that_were_never_read_are_a_source_that_failed_until_they_are(tmp_path) -> None:
+def test_keys_that_were_never_read_are_a_failed_source_until_they_are_read(tmp_path) -> None:
     world = World(tmp_path)
     world.provider.broken = True
 
@@ -245,7 +245,7 @@ def test_a_token_without_a_key_id_is_checked_by_the_only_key(tmp_path) -> None:
     assert world.run(world.back).status_code == 303
 
 
-def test_an_answer_that_is_too_large_is_refused(tmp_path) -> None:
+def test_an_oversized_response_is_refused(tmp_path) -> None:
     world = World(tmp_path)
     world.provider.answer = (200, b'{"id_token": "' + b"x" * 2_000_000 + b'"}')
     assert world.run(world.back).status_code == 503

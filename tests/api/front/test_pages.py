@@ -152,7 +152,7 @@ def seen(found: httpx.Response) -> tuple[int, dict[str, str], bytes]:
     tag=st.sampled_from(TAGS),
     span=st.sampled_from([None, "bytes=0-9", "bytes=5-", "bytes=9-1"]),
 )
-def test_answers_are_the_same_whether_pages_are_kept_or_not(
+def test_responses_are_the_same_with_and_without_the_page_cache(
     path, mutation, query, method, who, coding, tag, span
 ) -> None:
     url = mutation(path) + (f"?{query}" if query else "")
@@ -168,7 +168,7 @@ def test_answers_are_the_same_whether_pages_are_kept_or_not(
         assert seen(answer(app, method, url, headers)) == plain
 
 
-def test_alice_never_sees_what_bob_alone_may() -> None:
+def test_alice_never_sees_pages_that_only_bob_may_read() -> None:
     for headers, status in ((READER, 200), (OTHER, 403), ({}, 401), (GONE, 401), (READER, 200)):
         assert answer(WITH, "GET", TABLE, headers).status_code == status
 
@@ -177,7 +177,7 @@ def test_alice_never_sees_what_bob_alone_may() -> None:
 
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
-def test_a_coding_is_the_same_page_under_a_validator_of_its_own(coding) -> None:
+def test_each_coding_of_a_page_has_an_etag_of_its_own(coding) -> None:
     url = f"{TABLE}/commits"
     plain = answer(WITH, "GET", url, {**READER, "accept-encoding": "identity"})
     packed = answer(WITH, "GET", url, {**READER, "accept-encoding": coding})
@@ -210,11 +210,11 @@ def test_a_coding_is_the_same_page_under_a_validator_of_its_own(coding) -> None:
         (b"gzip;q=nan", ""),
     ],
 )
-def test_the_coding_is_the_one_that_the_caller_likes_best(header, coding) -> None:
+def test_the_coding_is_the_one_the_caller_prefers(header, coding) -> None:
     assert chosen(header) == coding
 
 
-def test_parameters_of_one_question_have_one_key_and_no_two_questions_share_one() -> None:
+def test_equivalent_parameters_have_one_key_and_different_queries_never_share_one() -> None:
     assert parameters(b"a=1&b=2") == parameters(b"b=2&a=1") == parameters(b"b=%32&%61=1")
     assert parameters(b"q=a+b") == parameters(b"q=a%20b")
     different = [
@@ -291,7 +291,7 @@ def staged(scenario: Any, **given: Any) -> Any:
     return asyncio.run(run())
 
 
-def test_fifty_people_who_open_one_link_are_one_computation() -> None:
+def test_fifty_users_who_open_one_link_cause_one_computation() -> None:
     async def scenario(stage: Stage) -> None:
         stage.hold.clear()
         asking = [asyncio.create_task(stage.get(f"/page?{'a=1&b=2' if n % 2 else 'b=2&a=1'}")) for n in range(50)]
@@ -306,7 +306,7 @@ def test_fifty_people_who_open_one_link_are_one_computation() -> None:
     staged(scenario)
 
 
-def test_a_failure_is_everybodys_who_waited_and_nobodys_afterwards() -> None:
+def test_a_failure_is_returned_to_all_waiting_callers_and_not_kept() -> None:
     async def scenario(stage: Stage) -> None:
         stage.hold.clear()
         stage.fails = "the source is gone"
@@ -338,7 +338,7 @@ async def leaving(stage: Stage) -> tuple[asyncio.Task[None], asyncio.Event, list
     return task, gone, sent
 
 
-def test_who_asked_first_may_leave_and_the_others_are_answered() -> None:
+def test_the_first_caller_may_leave_and_the_others_are_answered() -> None:
     async def scenario(stage: Stage) -> None:
         stage.hold.clear()
         first, gone, sent = await leaving(stage)
@@ -371,7 +371,7 @@ def test_when_all_have_left_the_work_is_cancelled() -> None:
     staged(scenario)
 
 
-def test_a_commit_ends_a_page_also_while_it_is_made() -> None:
+def test_a_commit_invalidates_a_page_even_while_it_is_computed() -> None:
     async def scenario(stage: Stage) -> None:
         stage.body = b""
         assert (await stage.get()).content == b"1"
@@ -392,7 +392,7 @@ def test_a_commit_ends_a_page_also_while_it_is_made() -> None:
     staged(scenario)
 
 
-def test_an_old_page_is_given_at_once_while_a_new_one_is_made() -> None:
+def test_an_old_page_is_served_immediately_while_a_new_one_is_computed() -> None:
     async def scenario(stage: Stage) -> None:
         stage.body = b""
         await stage.get()
@@ -411,7 +411,7 @@ def test_an_old_page_is_given_at_once_while_a_new_one_is_made() -> None:
     staged(scenario)
 
 
-def test_an_old_page_stands_in_for_a_failure_and_says_how_old_it_is() -> None:
+def test_an_old_page_is_served_with_its_age_when_computing_fails() -> None:
     async def scenario(stage: Stage) -> None:
         fresh = await stage.get()
         stage.fails, stage.version = "down", 2
@@ -428,7 +428,7 @@ def test_an_old_page_stands_in_for_a_failure_and_says_how_old_it_is() -> None:
     staged(scenario)
 
 
-def test_a_page_that_lacks_what_a_source_did_not_give_is_shared_by_who_waits_and_by_nobody_else() -> None:
+def test_a_page_without_a_failed_source_is_shared_by_waiting_callers_only() -> None:
     async def scenario(stage: Stage) -> None:
         stage.body, stage.lacks = b"", True
         stage.hold.clear()
@@ -443,7 +443,7 @@ def test_a_page_that_lacks_what_a_source_did_not_give_is_shared_by_who_waits_and
     staged(scenario)
 
 
-def test_a_whole_page_is_not_given_any_more_once_a_newer_one_lacks_something() -> None:
+def test_a_complete_page_is_no_longer_served_once_a_newer_one_lacks_something() -> None:
     async def scenario(stage: Stage) -> None:
         whole = await stage.get()
         stage.lacks, stage.body = True, b'{"lanes":[{"id":"x","status":"error"}]}'
@@ -459,7 +459,7 @@ def test_a_whole_page_is_not_given_any_more_once_a_newer_one_lacks_something() -
     staged(scenario)
 
 
-def test_pages_stay_within_their_bytes_and_the_oldest_go_first() -> None:
+def test_pages_stay_within_their_budget_and_the_oldest_are_evicted_first() -> None:
     async def scenario(stage: Stage) -> None:
         stage.body = random.Random(1).randbytes(10_000)
         for number in range(20):
@@ -477,7 +477,7 @@ def test_pages_stay_within_their_bytes_and_the_oldest_go_first() -> None:
     staged(scenario, budget=100_000)
 
 
-def test_what_was_given_is_counted_by_where_it_came_from() -> None:
+def test_responses_are_counted_by_their_origin() -> None:
     async def scenario(stage: Stage) -> None:
         stage.hold.clear()
         asking = [asyncio.create_task(stage.get()) for _ in range(5)]
@@ -508,7 +508,7 @@ def test_what_was_given_is_counted_by_where_it_came_from() -> None:
 # The lake behind it
 
 
-def test_a_hit_in_a_coding_that_is_made_first_is_one_hit() -> None:
+def test_a_hit_whose_coding_is_computed_first_is_one_hit() -> None:
     async def scenario(stage: Stage) -> None:
         stage.body = b"x" * 5_000
         await stage.get()
@@ -519,7 +519,7 @@ def test_a_hit_in_a_coding_that_is_made_first_is_one_hit() -> None:
     staged(scenario)
 
 
-def test_a_source_that_fails_or_answers_again_is_told_by_the_next_answer() -> None:
+def test_a_source_that_fails_or_recovers_is_shown_by_the_next_response() -> None:
     series = Series({}, [NOW // 1000 - 60_000], [52.0])
     source = MemoryMetrics("main", {"seconds": [series]})
     job = ConfiguredJob(name="churn", reads=("lake.sales.*",), promql="seconds")
@@ -548,7 +548,7 @@ def test_a_source_that_fails_or_answers_again_is_told_by_the_next_answer() -> No
     assert asyncio.run(scenario()) == [whole, whole, failed, whole, whole, whole]
 
 
-def test_a_page_that_is_only_stale_is_kept_and_ends_when_its_source_answers_again() -> None:
+def test_a_page_that_is_only_stale_is_cached_until_its_source_recovers() -> None:
     engine = lake([row(1, NOW - HOUR, 5)], [moved(1, NOW - HOUR)])
     made, counts = parts(engine), PageCounts()
     page = f"{TABLE}/timeline?lanes=data_files&from={NOW // 1000 - 7_200_000}&to={NOW // 1000}"
@@ -576,7 +576,7 @@ def test_a_page_that_is_only_stale_is_kept_and_ends_when_its_source_answers_agai
     ]
 
 
-def test_a_commit_a_run_and_a_failing_source_end_the_pages_that_show_them() -> None:
+def test_a_commit_a_run_and_a_failing_source_invalidate_the_pages_that_show_them() -> None:
     made = parts(lake([row(1, NOW - HOUR, 5)], [moved(1, NOW - HOUR)]))
     other = {"catalog": "lake", "table_namespace": "sales", "table": "other", "role": "reads"}
     mine = {**other, "table": "orders"}

@@ -34,7 +34,7 @@ MADE = parts(lake([row(1, NOW, 5)]))
         b"/t/lake/.hidden/c..d",
     ],
 )
-def test_paths_that_programs_and_browsers_write_are_taken(path) -> None:
+def test_paths_as_programs_and_browsers_write_them_are_accepted(path) -> None:
     assert refusal(path) is None
 
 
@@ -77,7 +77,7 @@ def test_any_other_spelling_is_refused(path) -> None:
 
 
 @given(st.binary(max_size=60))
-def test_whatever_is_taken_decodes_to_one_path_without_surprises(raw) -> None:
+def test_every_accepted_path_decodes_to_one_canonical_path(raw) -> None:
     path = b"/" + raw
     if refusal(path) is None:
         text = unquote_to_bytes(path).decode()
@@ -131,6 +131,6 @@ def test_a_slash_at_the_end_is_another_path_on_every_route() -> None:
         assert answer(app, "GET", page, {}).status_code == 200
 
 
-def test_every_route_is_among_those_whose_spelling_is_tried() -> None:
+def test_every_route_is_covered_by_the_tests_of_spelling() -> None:
     assert len(GUARDED) > 25
     assert {("GET", TABLE), ("GET", "/metrics"), ("GET", "/api/v1/stream"), ("POST", "/api/v1/runs")} <= set(GUARDED)

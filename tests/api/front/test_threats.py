@@ -28,14 +28,14 @@ def test_every_threat_has_a_test_that_exists() -> None:
             assert not function or f"def {function}(" in (ROOT / file).read_text(), f"{name}: {function}"
 
 
-def test_no_route_takes_a_query_in_anybodys_language() -> None:
+def test_no_route_takes_a_query_in_any_language() -> None:
     found = document()
     names = {p["name"] for path in found["paths"].values() for o in path.values() for p in o.get("parameters", [])}
     assert not names & {"sql", "query", "promql", "expr", "match", "match[]", "url", "target", "datasource"}
     assert not [path for path in found["paths"] if re.search(r"proxy|federate|series|/labels?/|query|export", path)]
 
 
-def test_the_server_hands_nothing_out_that_a_spreadsheet_would_run() -> None:
+def test_no_response_can_be_run_by_a_spreadsheet() -> None:
     operations = [operation for path in document()["paths"].values() for operation in path.values()]
     media = {m for o in operations for answer in o["responses"].values() for m in answer.get("content", {})}
     # text/plain: the exposition, whose names and numbers are our own.
@@ -54,7 +54,7 @@ def test_there_is_no_maintenance_by_http() -> None:
 @pytest.mark.parametrize(
     "path", ["/", TABLE, "/api/v1/tables", "/healthz", "/metrics", "/login", "/api/v1/none", "//x"]
 )
-def test_every_answer_says_the_same_to_browsers(path) -> None:
+def test_every_response_has_the_same_security_headers(path) -> None:
     async def ask():
         async with client(MADE) as http:
             request = http.build_request("GET", "/")
@@ -79,7 +79,7 @@ def test_every_answer_says_the_same_to_browsers(path) -> None:
     assert "unsafe-eval" not in headers["content-security-policy"]
 
 
-def test_no_header_of_a_caller_changes_what_others_are_given() -> None:
+def test_no_header_of_a_caller_changes_responses_to_others() -> None:
     hostile = {
         "host": "evil.example",
         "x-forwarded-host": "evil.example",
@@ -103,7 +103,7 @@ def test_no_header_of_a_caller_changes_what_others_are_given() -> None:
     assert "evil" not in str(first.headers)
 
 
-def test_all_that_is_installed_is_pinned_by_its_hash() -> None:
+def test_every_dependency_is_pinned_by_its_hash() -> None:
     lines = (ROOT / "requirements.lock").read_text().splitlines()
     pinned = [index for index, line in enumerate(lines) if re.match(r"[a-z0-9]", line)]
     assert pinned

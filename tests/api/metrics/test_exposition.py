@@ -41,7 +41,7 @@ def test_only_changed_tables_are_rendered_again_and_gone_ones_leave() -> None:
     }
 
 
-def test_a_page_that_is_changed_in_place_is_the_page_made_anew() -> None:
+def test_a_page_changed_in_place_equals_a_newly_rendered_one() -> None:
     chosen = random.Random(7)
     page, tables = TableExposition(), [numbers(f"t{i}", i, lakehouse_table_commits_total=1.0) for i in range(30)]
     for _ in range(60):
@@ -59,11 +59,11 @@ def test_tables_beyond_the_budget_of_series_are_left_out_and_counted() -> None:
     assert page.left_out == 6
 
 
-def test_no_table_is_an_empty_page() -> None:
+def test_without_tables_the_page_is_empty() -> None:
     assert TableExposition().render([]) == b""
 
 
-def test_the_server_tells_its_own_numbers_and_nan_where_it_knows_none() -> None:
+def test_the_server_exposes_its_own_numbers_and_nan_where_they_are_unknown() -> None:
     traffic = Traffic()
     traffic.add("GET", "/api/v1/tables", 200, 0.004)
     traffic.add("GET", "/api/v1/tables", 200, 40.0)
@@ -82,7 +82,7 @@ def test_the_server_tells_its_own_numbers_and_nan_where_it_knows_none() -> None:
     assert page[f"{name}_bucket", "+Inf", *key] == 2
 
 
-def test_routes_are_a_closed_set_whatever_is_asked() -> None:
+def test_route_labels_are_a_closed_set_for_any_request() -> None:
     paths = {
         "/api/v1/tables": "/api/v1/tables",
         "/api/v1/tables/lake/sales/orders": "/api/v1/tables/…",

@@ -55,7 +55,7 @@ def engine() -> MemoryEngine:
     return lake([row(1, NOW - 5 * DAY, 7), row(2, NOW - HOUR, 8)], [moved(1, NOW - 5 * DAY), moved(2, NOW - HOUR)])
 
 
-def test_questions_are_counted_by_source_and_outcome() -> None:
+def test_queries_are_counted_by_source_and_outcome() -> None:
     source = MemoryMetrics("main", {})
     made = parts(engine(), source)
     assert not [key for key in told(made) if key[0].startswith(ASKED)]
@@ -74,7 +74,7 @@ def test_questions_are_counted_by_source_and_outcome() -> None:
     assert {key[3] for key in found if key[0] == f"{ASKED}_count"} == {"ok", "timeout", "rejected"} < set(OUTCOMES)
 
 
-def test_a_source_that_is_left_alone_is_asked_nothing_and_its_breaker_says_so() -> None:
+def test_a_source_with_an_open_breaker_is_not_queried_and_the_breaker_is_exposed() -> None:
     source, first, second = MemoryMetrics("main", {}), engine(), engine()
     source.failure = first.failure = SourceUnavailable("any", "away")
     made = parts(second, source, cold=ColdEngine(first, second, FixedClock()))
@@ -87,7 +87,7 @@ def test_a_source_that_is_left_alone_is_asked_nothing_and_its_breaker_says_so() 
     assert found[f"{ASKED}_count", "trino", first.name, "unavailable"] == 3
 
 
-def test_a_question_that_nobody_waits_for_any_more_is_cancelled_and_no_failure() -> None:
+def test_a_query_without_waiting_callers_is_cancelled_and_not_a_failure() -> None:
     async def run() -> None:
         source = Patient("main", {})
         source.asked = asyncio.Event()

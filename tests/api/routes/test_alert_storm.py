@@ -117,7 +117,7 @@ def test_of_ten_thousand_alerts_every_accepted_one_reaches_the_meta_table_once_a
     assert culprit["t"] <= incident["alert"]["starts_at"]
 
 
-def test_a_full_queue_takes_nothing_and_takes_again_once_the_pipeline_has_drained_it(tmp_path: Path) -> None:
+def test_a_full_queue_accepts_nothing_until_the_pipeline_has_drained_it(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/inbox.db"
     made, told = server(url), []
     made.alerts._most_waiting = 250

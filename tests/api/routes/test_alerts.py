@@ -77,7 +77,7 @@ def get(made, path: str):
     return asked(made, ("GET", path, None))[0]
 
 
-def test_the_same_transition_told_again_is_one_row_and_a_resolution_another() -> None:
+def test_a_repeated_transition_is_one_row_and_a_resolution_another() -> None:
     made = world()
     first = post(made, body(alert(), alert()))
     assert (first.status_code, first.json()) == (202, {"accepted": 1, "duplicates": 1})
@@ -89,7 +89,7 @@ def test_the_same_transition_told_again_is_one_row_and_a_resolution_another() ->
     assert page["rows"][0]["ends_at"] == (FIRED + 20 * MINUTE) // 1000
 
 
-def test_a_year_one_end_is_no_end_and_the_bar_of_the_lane_is_open() -> None:
+def test_an_end_in_the_year_one_is_not_an_end_and_the_bar_of_the_lane_is_open() -> None:
     made = world()
     assert (
         get(made, f"/api/v1/tables/lake/sales/orders/timeline?lanes=alerts&to={NOW // 1000}").json()["lanes"][0][
@@ -129,13 +129,13 @@ def test_an_incident_has_its_window_its_commits_and_only_safe_links() -> None:
         ({"alerts": [{"status": "alerting", "generatorURL": "/graph"}], "status": "resolved"}, "resolved"),
     ],
 )
-def test_an_alert_that_lacks_nearly_everything_is_taken(sent: dict, state: str) -> None:
+def test_an_alert_that_lacks_nearly_everything_is_accepted(sent: dict, state: str) -> None:
     made = world()
     assert post(made, json.dumps(sent).encode()).json() == {"accepted": 1, "duplicates": 0}
     assert [one["state"] for one in get(made, "/api/v1/alerts").json()["rows"]] == [state]
 
 
-def test_bodies_without_alerts_say_nothing_and_odd_ones_are_refused_by_field() -> None:
+def test_bodies_without_alerts_are_ignored_and_malformed_ones_are_refused_by_field() -> None:
     made = world()
     for sent in (b"{}", b'{"alerts": []}', b'{"alerts": null}'):
         assert post(made, sent).json() == {"accepted": 0, "duplicates": 0}
@@ -144,7 +144,7 @@ def test_bodies_without_alerts_say_nothing_and_odd_ones_are_refused_by_field() -
         assert (answer.status_code, answer.json()["type"]) == (400, "bad-request")
 
 
-def test_repeats_that_do_not_say_when_they_began_are_one_episode() -> None:
+def test_repeats_without_a_start_time_are_one_episode() -> None:
     made = world()
     bare = {"labels": {"alertname": "X"}}
     assert post(made, json.dumps({"alerts": [bare]}).encode()).json()["accepted"] == 1
@@ -154,7 +154,7 @@ def test_repeats_that_do_not_say_when_they_began_are_one_episode() -> None:
     assert get(made, "/api/v1/alerts").json()["resolved"] == 1
 
 
-def test_grafana_is_known_by_its_organisation_and_its_own_addresses_are_kept() -> None:
+def test_grafana_is_recognised_by_its_organisation_and_its_own_links_are_kept() -> None:
     made = world()
     grafana = {**alert(), "fingerprint": "c6eadffa33fcdf37", "silenceURL": "http://graf/alerting/silence/new?x=1"}
     grafana |= {"dashboardURL": "http://graf/d/1", "panelURL": "javascript:1", "values": {"A": 1}}
@@ -181,7 +181,7 @@ def test_a_new_episode_ends_the_one_before_and_a_link_with_a_time_finds_the_righ
     assert len(get(made, f"/api/v1/alerts/{MARK}").json()["before"]) == 1
 
 
-def test_a_list_is_paged_and_narrowed() -> None:
+def test_a_list_is_paged_and_filtered() -> None:
     made = world()
     post(made, body(*(alert(shard=str(number)) for number in range(5)), alert(alertname="Other")))
     first = get(made, "/api/v1/alerts?limit=4&q=small").json()
@@ -195,7 +195,7 @@ def test_a_list_is_paged_and_narrowed() -> None:
     assert get(made, "/api/v1/alerts?cursor=x").json()["field"] == "cursor"
 
 
-def test_a_list_tells_when_each_of_its_alerts_fired_in_the_last_week_whatever_it_is_narrowed_to() -> None:
+def test_a_list_shows_when_each_alert_fired_in_the_last_week_whatever_its_filter() -> None:
     made = world()
     day = 24 * HOUR
     for ago in (9 * day, 3 * day):
@@ -262,7 +262,7 @@ def test_an_alert_that_fits_several_tables_is_a_choice() -> None:
         "",
     ],
 )
-def test_no_link_leads_to_another_site_and_none_is_an_error(query: str) -> None:
+def test_no_link_redirects_to_another_site_or_is_a_server_error(query: str) -> None:
     answer = get(world(), f"/a?{query}")
     assert answer.status_code == 303
     assert answer.headers["location"].startswith("/alerts/resolve")
@@ -270,13 +270,13 @@ def test_no_link_leads_to_another_site_and_none_is_an_error(query: str) -> None:
     assert "set-cookie" not in answer.headers
 
 
-def test_a_fingerprint_of_a_stranger_cannot_bend_the_path() -> None:
+def test_a_hostile_fingerprint_cannot_change_the_path() -> None:
     made = world()
     post(made, body({**alert(), "fingerprint": "/../..//evil.example?x#"}))
     assert get(made, LINK).headers["location"] == f"/alerts/%2F..%2F..%2F%2Fevil.example%3Fx%23?starts_at={STARTS}"
 
 
-def test_an_alert_that_only_prometheus_knows_has_its_real_beginning() -> None:
+def test_an_alert_known_only_to_prometheus_has_its_real_start() -> None:
     own = {k: v for k, v in LABELS.items() if k != "severity"}
     now, since = NOW // 1000, (NOW - 10 * MINUTE) / SECOND
     selector = ",".join(f'{name}="{value}"' for name, value in sorted(own.items()))
@@ -303,7 +303,7 @@ class Running:
         return [ActiveAlert("ab", {**LABELS, **labels}, NOW - HOUR)]
 
 
-def test_alertmanager_is_asked_where_prometheus_knows_nothing_and_may_fail() -> None:
+def test_alertmanager_is_queried_when_prometheus_has_no_data_and_may_fail() -> None:
     running = Running()
     made = world(source=MemoryMetrics("main", {}), active=running)
     told = get(made, "/api/v1/alerts/resolve" + LINK[2:]).json()
@@ -323,7 +323,7 @@ def test_the_time_an_expression_became_true_widens_the_window_by_four_times_the_
     assert found["window"] == {"from": round(since * 1000) - 120 * 60_000, "to": (NOW - HOUR) // 1000 + 1_800_000}
 
 
-def test_what_another_server_took_or_the_pipeline_keeps_is_seen() -> None:
+def test_alerts_of_another_server_or_of_the_meta_tables_are_shown() -> None:
     made = world()
     other = AlertRegistry(made.options.inbox, None, made.backend.clock)
     asyncio.run(
@@ -334,7 +334,7 @@ def test_what_another_server_took_or_the_pipeline_keeps_is_seen() -> None:
     assert get(made, "/api/v1/alerts").json()["firing"] == 1
 
 
-def test_an_overfull_inbox_says_when_to_come_back_and_takes_nothing() -> None:
+def test_an_overfull_inbox_accepts_nothing_and_returns_a_retry_time() -> None:
     made = world()
     made.alerts._most_waiting = 3
     full = body(*(alert(shard=str(number)) for number in range(4)))
@@ -359,7 +359,7 @@ def test_a_storm_loses_nothing_that_was_accepted() -> None:
     assert len(made.options.inbox.items("alert")) == taken == get(made, "/api/v1/alerts").json()["firing"]
 
 
-def test_only_webhook_tokens_may_tell_and_a_link_asks_who_you_are_first(tmp_path) -> None:
+def test_only_webhook_tokens_may_push_and_a_link_requires_a_login(tmp_path) -> None:
     made = world()
     door = guarded(tmp_path)
     reading, telling = door.bearer("read"), door.bearer("webhook")
@@ -383,7 +383,7 @@ def test_only_webhook_tokens_may_tell_and_a_link_asks_who_you_are_first(tmp_path
     assert answers[5].headers["location"] == f"/alerts/{MARK}?starts_at={STARTS}"
 
 
-def test_a_live_stream_is_told_and_pages_of_the_table_change() -> None:
+def test_a_live_stream_receives_the_alert_and_pages_of_the_table_change() -> None:
     made = world()
     before = made.backend.versions.of(made.store.reading.lake.listed[0].name)
     told = made.backend.live.published

@@ -25,7 +25,7 @@ def asked(path: str) -> Any:
     return asyncio.run(ask())
 
 
-def test_a_commit_is_a_mark_at_its_time_that_says_what_it_did_and_where_its_page_is() -> None:
+def test_a_commit_is_an_annotation_at_its_time_with_its_changes_and_a_link() -> None:
     newest, oldest = asked(f"?{ORDERS}").json()["rows"]
     assert newest == {
         "id": str(BIG),
@@ -39,7 +39,7 @@ def test_a_commit_is_a_mark_at_its_time_that_says_what_it_did_and_where_its_page
 
 
 @pytest.mark.parametrize("query", ["", "?catalog=.*&table_namespace=$__all&table=", "?min_added_data_files=1000"])
-def test_a_variable_that_says_all_means_all_tables_and_small_commits_can_be_left_out(query: str) -> None:
+def test_the_variable_all_selects_all_tables_and_small_commits_can_be_left_out(query: str) -> None:
     rows = asked(query).json()["rows"]
     assert [one["id"] for one in rows] == ([str(BIG)] if "min" in query else [str(BIG), "1"])
 

@@ -32,7 +32,7 @@ def items(server: Any, kind: str) -> list[dict[str, Any]]:
     return [msgspec.json.decode(item.payload) for item in server.options.inbox.items(kind)]
 
 
-def test_a_run_told_by_openlineage_is_a_run_with_its_tables_and_the_snapshot_that_it_read() -> None:
+def test_a_run_from_openlineage_has_its_tables_and_the_snapshot_that_it_read() -> None:
     server = knowing()
     assert post("/api/v1/lineage", START, server).json() == {"accepted": 1, "duplicates": 0}
     answer = post("/api/v1/lineage", COMPLETE, server)
@@ -49,7 +49,7 @@ def test_a_run_told_by_openlineage_is_a_run_with_its_tables_and_the_snapshot_tha
     assert end["tables"][0]["location"] == "s3://bucket/wh/sales/orders"
 
 
-def test_iceberg_facets_of_openlineage_become_reports_and_an_output_wakes() -> None:
+def test_iceberg_facets_of_openlineage_become_reports_and_an_output_is_a_notification() -> None:
     server = knowing()
     for _ in range(2):
         post("/api/v1/lineage", COMPLETE, server)
@@ -72,14 +72,14 @@ def test_every_transition_has_its_status(kind: str, status: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["RUNNING", "OTHER", None])
-def test_what_is_no_transition_is_taken_and_makes_no_run(kind: str | None) -> None:
+def test_an_event_without_a_transition_is_accepted_and_makes_no_run(kind: str | None) -> None:
     server = knowing()
     assert post("/api/v1/lineage", {**COMPLETE, "eventType": kind}, server).status_code == 202
     assert items(server, "run") == []
     assert len(items(server, "report")) == 2
 
 
-def test_events_without_a_run_are_valid_and_say_nothing() -> None:
+def test_events_without_a_run_are_accepted_and_ignored() -> None:
     event = {
         "eventTime": "2026-11-21T09:00:00Z",
         "producer": "x",
@@ -124,7 +124,7 @@ def test_events_without_a_run_are_valid_and_say_nothing() -> None:
         ),
     ],
 )
-def test_a_dataset_is_named_by_its_catalog_its_symlink_its_folder_or_stays_a_strangers(
+def test_a_dataset_is_identified_by_its_catalog_its_symlink_or_its_folder_or_stays_unknown(
     dataset: dict[str, Any], name: tuple[str | None, str, str]
 ) -> None:
     server = knowing()
@@ -214,7 +214,7 @@ def test_events_of_an_object_store_are_about_the_table_whose_metadata_moved() ->
         {"Records": []},
     ],
 )
-def test_a_test_event_of_an_object_store_is_taken(body: dict[str, Any]) -> None:
+def test_a_test_event_of_an_object_store_is_accepted(body: dict[str, Any]) -> None:
     assert post("/api/v1/notify/s3", body).json() == {"accepted": 0, "duplicates": 0}
 
 
@@ -294,7 +294,7 @@ PATHS = (
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_nothing_is_accepted_that_the_inbox_cannot_store(path: str) -> None:
+def test_nothing_is_accepted_unless_the_inbox_can_store_it(path: str) -> None:
     server = knowing()
     server.options.inbox.failure = SourceUnavailable("inbox", "disk is full")
     bodies = {"lineage": START, "cloudevents": CLOUD, "debezium": ROW}
@@ -306,7 +306,7 @@ def test_nothing_is_accepted_that_the_inbox_cannot_store(path: str) -> None:
 
 @pytest.mark.parametrize("path", [*PATHS, "/api/v1/runs"])
 @pytest.mark.parametrize("declared", [True, False])
-def test_a_body_over_a_megabyte_is_refused_whether_it_says_so_or_not(path: str, declared: bool) -> None:
+def test_a_body_over_a_megabyte_is_refused_with_and_without_a_content_length(path: str, declared: bool) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(40):
             yield b" " * 65_536
@@ -319,7 +319,7 @@ def test_a_body_over_a_megabyte_is_refused_whether_it_says_so_or_not(path: str, 
     assert (answer.status_code, answer.json()["type"]) == (413, "too-large")
 
 
-def test_a_packed_body_is_unpacked_to_the_same_cap() -> None:
+def test_a_compressed_body_is_decompressed_to_the_same_limit() -> None:
     def send(body: bytes, coding: str = "gzip") -> tuple[int, str | None]:
         answer = post("/api/v1/lineage", body, **{"content-encoding": coding})
         return answer.status_code, answer.json().get("field", answer.json().get("type"))
@@ -332,7 +332,7 @@ def test_a_packed_body_is_unpacked_to_the_same_cap() -> None:
     assert send(gzip.compress(b" " * 50_000_000))[0] == 413
 
 
-def test_a_body_is_replayed_without_end_and_is_one_row() -> None:
+def test_a_body_replayed_many_times_is_one_row() -> None:
     server = knowing()
 
     async def ask() -> set[int]:

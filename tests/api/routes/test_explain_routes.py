@@ -117,14 +117,14 @@ def test_without_the_guilty_commit_no_commit_explains_it() -> None:
     assert said["verdict"].startswith("No commit explains")
 
 
-def test_what_other_jobs_felt_too_is_infrastructure() -> None:
+def test_a_slowdown_of_other_jobs_too_is_infrastructure() -> None:
     others = [runs(f"other-{n}" + "x" * n, 100, 2.5, table=f"t{n}") for n in range(3)]
     found = get(told(burst(), runs("churn", 60, 2.5), *others))
     assert found["controls"] == 3
     assert (found["explanation"]["blamed"], found["explanation"]["hypotheses"][0]["kind"]) == ([], "infrastructure")
 
 
-def test_what_consecutive_runs_read_decides_between_commits() -> None:
+def test_the_snapshots_that_runs_read_decide_between_commits() -> None:
     engine = burst()
     by_time = sorted((int(r["committed_at"]), int(r["snapshot_id"])) for r in _rows(engine))
 
@@ -155,13 +155,13 @@ def test_while_no_run_started_after_the_burst_its_effect_is_not_known_yet() -> N
     assert get(told(burst(), runs("churn", 60, 1.0)))["pending"] is None
 
 
-def test_a_table_without_a_job_says_how_to_get_one() -> None:
+def test_a_table_without_a_job_explains_how_to_add_one() -> None:
     found = get(told(burst()))
     assert (found["job"], found["explanation"]["blamed"]) == (None, [])
     assert found["explanation"]["verdict"].startswith("No job is known for this table")
 
 
-def test_while_metrics_fail_no_job_is_no_answer_and_pushed_runs_are_one_that_says_what_it_lacks() -> None:
+def test_while_metrics_fail_only_pushed_runs_are_explained_with_a_note_of_what_is_missing() -> None:
     failing = MemoryMetrics("prometheus", {})
     failing.failure = SourceUnavailable("prometheus", "connection refused")
     silent = parts(burst(), failing)
@@ -183,7 +183,7 @@ def test_an_unknown_table_is_not_found() -> None:
     assert answer.status_code == 404
 
 
-def test_what_a_person_says_is_kept_and_shown_and_the_newest_word_counts() -> None:
+def test_a_label_is_stored_and_shown_and_the_newest_one_counts() -> None:
     clock = FixedClock()
     made = parts(burst(), clock=clock)
     asyncio.run(made.runs.accept(runs("churn", 60, 2.5)))
@@ -199,7 +199,7 @@ def test_what_a_person_says_is_kept_and_shown_and_the_newest_word_counts() -> No
     assert get(made, f"from=1000&to={START // 1000}")["labels"] == []
 
 
-def test_a_commit_that_was_ruled_out_falls_and_one_that_was_confirmed_caused_it_also_after_a_restart() -> None:
+def test_a_rejected_commit_is_not_blamed_and_a_confirmed_one_caused_it_even_after_a_restart() -> None:
     engine, inbox, clock = burst(), MemoryInbox(), FixedClock()
     made = build_services(ServerOptions(engine, inbox, clock))
     made.store.refresh()
@@ -222,7 +222,7 @@ def test_a_commit_that_was_ruled_out_falls_and_one_that_was_confirmed_caused_it_
     assert "confirmed by local" in found["verdict"]
 
 
-def test_words_on_an_earlier_commit_of_the_kind_are_told_with_a_suspect() -> None:
+def test_labels_on_earlier_commits_of_the_kind_are_shown_with_a_suspect() -> None:
     engine = burst()
     made = told(engine, runs("churn", 60, 2.5))
     usual = next(str(each["snapshot_id"]) for each in _rows(engine) if each["snapshot_id"] != BIG)
@@ -235,7 +235,7 @@ def test_words_on_an_earlier_commit_of_the_kind_are_told_with_a_suspect() -> Non
     assert any("rejected 1" in each["text"] for each in suspect["evidence"])
 
 
-def test_metrics_that_hang_cost_the_page_s_time_and_no_more() -> None:
+def test_hanging_metrics_delay_the_page_by_its_deadline_at_most() -> None:
     class Hanging(MemoryMetrics):
         async def range(self, query: RangeQuery) -> Matrix:
             await asyncio.sleep(60)
@@ -250,7 +250,7 @@ def test_metrics_that_hang_cost_the_page_s_time_and_no_more() -> None:
     assert any("changes in other jobs are unknown" in note for note in found["notes"])
 
 
-def test_words_that_cannot_be_read_are_missing_and_nothing_else_is() -> None:
+def test_unreadable_labels_are_reported_missing_and_nothing_else_is() -> None:
     ends = threading.Event()
 
     class Hanging(MemoryEngine):
@@ -296,7 +296,7 @@ def test_a_job_that_only_a_query_of_the_settings_measures_is_explained_too() -> 
     assert found["runs"] > count / 2
 
 
-def test_a_load_that_metrics_do_not_tell_is_missing_and_said_so() -> None:
+def test_a_load_without_metrics_is_reported_as_missing() -> None:
     source, _ = measured("rows_read", 1e6, 2.5)
     source.failure = SourceUnavailable("main", "connection refused")
     configured = ConfiguredJob(name="churn", reads=("lake.sales.*",), load="rows_read")
@@ -307,7 +307,7 @@ def test_a_load_that_metrics_do_not_tell_is_missing_and_said_so() -> None:
     assert any("the job's load is unknown" in note for note in found["notes"])
 
 
-def test_what_the_job_used_is_told_beside_the_verdict_and_weighs_nothing() -> None:
+def test_resource_signals_of_the_job_are_shown_with_the_verdict_and_have_no_weight() -> None:
     """CPU doubles with the job; executors leave four minutes before it; nobody tells what it spilled."""
     times = [(NOW - 30 * HOUR + n * MINUTE) // 1000 for n in range(30 * 60)]
     cpu = Series({}, times, [0.9 if at * 1000 >= SLOW else 0.3 for at in times])
@@ -330,7 +330,7 @@ def test_what_the_job_used_is_told_beside_the_verdict_and_weighs_nothing() -> No
     assert found["explanation"]["blamed"] == [str(BIG)]
 
 
-def test_what_the_job_used_is_not_known_while_metrics_do_not_answer_and_why_is_told() -> None:
+def test_resource_signals_are_unknown_with_a_reason_while_metrics_do_not_respond() -> None:
     source = MemoryMetrics("main", {})
     source.failure = SourceUnavailable("main", "connection refused")
     configured = ConfiguredJob(name="churn", reads=("lake.sales.*",), cpu="cpu")
@@ -342,7 +342,7 @@ def test_what_the_job_used_is_not_known_while_metrics_do_not_answer_and_why_is_t
 
 
 @pytest.mark.parametrize("guilty", [True, False])
-def test_the_page_says_from_which_posterior_on_its_word_of_confidence_is_said(*, guilty: bool) -> None:
+def test_the_page_states_the_posterior_threshold_of_its_term_of_confidence(*, guilty: bool) -> None:
     found = get(told(burst(guilty=guilty), runs("churn", 60, 2.5)))
     commits = [each["posterior"] for each in found["explanation"]["hypotheses"] if each["kind"] == "commit"]
     said = [word for word, least in found["sure_from"].items() if max(commits) >= least]
@@ -365,7 +365,7 @@ def test_a_malformed_label_names_its_field() -> None:
     assert unknown.status_code == 400
 
 
-def test_the_time_before_is_four_times_the_range_and_what_is_different_is_told() -> None:
+def test_the_baseline_is_four_times_the_range_before_it_and_differences_are_listed() -> None:
     found = get(told(burst(), runs("churn", 60, 2.5)), f"from={(SLOW - HOUR) // 1000}&to={NOW // 1000}")
     baseline = found["baseline"]
     assert (baseline["kind"], baseline["to"]) == ("before", (SLOW - HOUR) // 1000)
@@ -377,7 +377,7 @@ def test_the_time_before_is_four_times_the_range_and_what_is_different_is_told()
     assert found["differences"][0]["selected"] > 100 * found["differences"][0]["baseline"]
 
 
-def test_a_range_is_compared_with_another_day_or_with_what_is_given() -> None:
+def test_a_range_is_compared_with_another_day_or_a_given_range() -> None:
     made, day = told(burst(), runs("churn", 60, 2.5)), 24 * 3_600_000
     start, end = (NOW - 2 * HOUR) // 1000, NOW // 1000
     span = f"from={start}&to={end}"
@@ -390,7 +390,7 @@ def test_a_range_is_compared_with_another_day_or_with_what_is_given() -> None:
     assert (own["kind"], own["from"], own["to"]) == ("custom", start - day // 2, start - day // 4)
 
 
-def test_a_baseline_that_cannot_be_is_refused_by_name() -> None:
+def test_an_impossible_baseline_is_refused_by_name() -> None:
     made = told(burst())
     for query, field in (
         ("baseline=custom", "baseline"),
@@ -404,7 +404,7 @@ def test_a_baseline_that_cannot_be_is_refused_by_name() -> None:
         assert (query, answer.status_code, answer.json()["field"]) == (query, 400, field)
 
 
-def test_a_word_that_is_withdrawn_is_no_longer_shown_and_another_job_s_stays() -> None:
+def test_a_withdrawn_label_is_no_longer_shown_and_that_of_another_job_stays() -> None:
     clock = FixedClock()
     made = parts(burst(), clock=clock)
     for job in ("churn", "other"):

@@ -64,7 +64,7 @@ async def pages(made: Any, paths: list[str]) -> list[tuple[int, Any]]:
         return [((answer := await http.get(path)).status_code, answer.json()) for path in paths]
 
 
-def test_hot_pages_ask_no_engine_and_are_the_same_while_every_engine_is_stopped() -> None:
+def test_hot_pages_query_no_engine_and_are_the_same_while_every_engine_is_stopped() -> None:
     running, asked = served(stopped=False)
     before = asyncio.run(pages(running, HOT))
     assert {status for status, _ in before} == {200}
@@ -75,7 +75,7 @@ def test_hot_pages_ask_no_engine_and_are_the_same_while_every_engine_is_stopped(
 
 
 @pytest.mark.parametrize("path", [f"{TABLE}/timeline?from={(NOW - 90 * HOUR) // 1000}&to={NOW // 1000}&step=3600"])
-def test_a_page_that_reaches_further_back_does_ask(path: str) -> None:
+def test_a_page_that_reaches_further_back_queries_the_engine(path: str) -> None:
     made, asked = served(stopped=False)
     assert asyncio.run(pages(made, [path]))[0][0] == 200
     assert asked()[1] > 0

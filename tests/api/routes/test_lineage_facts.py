@@ -103,7 +103,7 @@ def uses(dataset: dict[str, Any], role: str = "inputs") -> dict[str, Any]:
     return found
 
 
-def test_a_run_of_which_only_the_end_was_reported_is_drawn_at_its_end() -> None:
+def test_a_run_with_only_a_reported_end_is_drawn_at_its_end() -> None:
     server = knowing()
     post("/api/v1/lineage", ended(inputs=[READ]), server)
     (run,) = asyncio.run(server.runs.of_table(ORDERS, NOW - 24 * HOUR, NOW + HOUR))
@@ -161,7 +161,7 @@ def test_a_run_of_which_only_the_end_was_reported_is_drawn_at_its_end() -> None:
         ),
     ],
 )
-def test_what_follows_a_tables_name_is_no_table(
+def test_suffixes_of_a_table_name_are_a_ref_or_a_metadata_table(
     dataset: dict[str, Any], table: str, ref: str | None, metadata_table: str | None
 ) -> None:
     found = uses(dataset)
@@ -170,7 +170,7 @@ def test_what_follows_a_tables_name_is_no_table(
     assert not str(found["location"]).endswith(("branch_audit", "#branch_x")) or ref is None
 
 
-def test_a_selected_snapshot_is_the_one_that_was_read_and_mains_version_says_nothing_of_a_branch() -> None:
+def test_a_selected_snapshot_is_the_one_read_and_the_version_of_main_does_not_apply_to_a_branch() -> None:
     main = {"datasetVersion": "99"}
     assert uses(iceberg("sales.orders", version=main))["read_snapshot_id"] == 99
     assert uses(iceberg("sales.orders.snapshot_id_7", version=main))["read_snapshot_id"] == 7
@@ -193,7 +193,7 @@ def test_a_selected_snapshot_is_the_one_that_was_read_and_mains_version_says_not
         ("COMPLETE", "sales.orders.branch_audit", "99", 5, 5),
     ],
 )
-def test_the_snapshot_that_a_run_wrote_is_kept_where_its_event_knows_it(
+def test_the_snapshot_that_a_run_wrote_is_stored_if_its_event_has_it(
     kind: str, name: str, version: str, commit: int | None, expected: int | None
 ) -> None:
     server = knowing()
@@ -261,7 +261,7 @@ def test_column_lineage_and_masking_are_kept_without_expressions() -> None:
     "facet",
     [None, 5, "text", [], {}, {"fields": 5}, {"fields": {"a": 5}}, {"fields": {"a": {"inputFields": [{"x": 1}]}}}],
 )
-def test_a_facet_of_another_shape_costs_no_page(facet: Any) -> None:
+def test_a_malformed_facet_breaks_no_page(facet: Any) -> None:
     server = knowing()
     output = iceberg("sales.orders", version={"datasetVersion": str(BIG)}, columnLineage=facet)
     assert post("/api/v1/lineage", ended(outputs=[output]), server).status_code == 202

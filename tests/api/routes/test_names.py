@@ -109,7 +109,7 @@ def test_a_path_built_from_the_fields_of_an_answer_leads_to_the_table(levels: li
     assert (answer.status_code, answer.json().get("table_uuid")) == (200, "uuid-0")
 
 
-def test_names_with_one_plain_form_are_told_apart_by_their_paths() -> None:
+def test_names_with_one_plain_form_are_distinguished_by_their_paths() -> None:
     two = TableName.of("lake", ["a", "b"], "t"), TableName.of("lake", ["a.b"], "t")
     made = served(*two)
     answers = ask(made, "/api/v1/tables/lake/a.b/t", "/api/v1/tables/lake/a~db/t")
@@ -138,7 +138,7 @@ def test_an_old_name_points_to_the_new_one() -> None:
     assert found["renamed_to"] == new
 
 
-def test_a_name_that_came_back_is_whole_again() -> None:
+def test_a_name_that_returned_has_its_complete_history() -> None:
     gone, back = change("dropped", NOW - 2 * HOUR), change("named", NOW - HOUR)
     found = lost(gone, back)
     assert (found["listed"], found["status"], found["gone_at"]) == (["orders"], "ok", None)

@@ -44,7 +44,7 @@ OF_CALLERS = (errors.InvalidInput, errors.NotFound, errors.Unauthenticated, erro
 
 @pytest.mark.parametrize("kind", [kind for kind in every() if not issubclass(kind, OF_CALLERS)])
 @pytest.mark.parametrize("place", PLACES)
-def test_no_error_tells_callers_where_this_installation_keeps_what(kind, place) -> None:
+def test_no_error_reveals_paths_of_the_installation_to_callers(kind, place) -> None:
     text = f"cannot open '{place}' (see {place}): disk is full at {place}"
     if kind in MADE:
         error = MADE[kind](text)
@@ -68,7 +68,7 @@ def test_no_error_tells_callers_where_this_installation_keeps_what(kind, place) 
         "cannot store: database or disk is full",
     ],
 )
-def test_what_is_no_place_of_this_installation_stays(text) -> None:
+def test_text_that_is_not_a_path_of_the_installation_is_kept(text) -> None:
     assert placeless(text) == text
 
 

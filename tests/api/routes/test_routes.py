@@ -59,7 +59,7 @@ def post(path, body, made=None, headers=None):
         ("cmp=0", "cmp"),
     ],
 )
-def test_a_malformed_timeline_question_is_a_problem_that_names_the_parameter(query, field) -> None:
+def test_a_malformed_timeline_query_is_a_problem_that_names_the_parameter(query, field) -> None:
     answer = get(f"{TABLE}/timeline?{query}")
     assert answer.status_code == 400
     assert answer.headers["content-type"] == "application/problem+json"
@@ -120,7 +120,7 @@ def test_errors_are_problems_with_every_header(path, method, status, kind) -> No
 
 
 @pytest.mark.parametrize("path", ["/", "/api/v1/tables", "/healthz", "/metrics", TABLE, "/api/v1/status"])
-def test_every_answer_carries_the_security_headers(path) -> None:
+def test_every_response_has_the_security_headers(path) -> None:
     headers = get(path).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert "default-src 'none'" in headers["content-security-policy"]
@@ -129,7 +129,7 @@ def test_every_answer_carries_the_security_headers(path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/v1/tables", "/readyz", "/", f"{TABLE}/timeline"])
-def test_head_answers_as_get_without_a_body(path) -> None:
+def test_head_responds_like_get_without_a_body(path) -> None:
     answer = get(path, method="HEAD")
     assert answer.status_code == 200
     assert answer.content == b""
@@ -165,7 +165,7 @@ def test_ids_keep_all_nineteen_digits() -> None:
     assert str(BIG) in [event["snapshot_id"] for event in events]
 
 
-def test_a_timeline_carries_the_table_when_it_is_asked_to_and_says_the_same_as_its_own_route() -> None:
+def test_a_timeline_includes_the_table_on_request_and_equals_the_table_route() -> None:
     assert get(f"{TABLE}/timeline?lanes=commits").json()["detail"] is None
     carried = get(f"{TABLE}/timeline?lanes=commits&detail=true").json()["detail"]
     assert carried == get(TABLE).json()
@@ -173,7 +173,7 @@ def test_a_timeline_carries_the_table_when_it_is_asked_to_and_says_the_same_as_i
     assert get("/api/v1/tables/lake/sales/none/timeline?detail=true").status_code == 404
 
 
-def test_a_run_is_accepted_once_per_status() -> None:
+def test_each_status_of_a_run_is_accepted_once() -> None:
     made = parts()
     body = {"run_id": "r1", "job_name": "churn", "status": "running", "started_at": NOW_MS}
     done = {**body, "status": "ok", "ended_at": NOW_MS + 5}
@@ -276,7 +276,7 @@ def test_gauges_of_a_table_are_exposed_and_unknown_ones_are_not() -> None:
     assert "process_resident_memory_bytes" in text
 
 
-def test_metadata_that_cannot_be_read_is_503_where_nothing_else_answers() -> None:
+def test_unreadable_metadata_is_503_where_no_other_source_responds() -> None:
     engine = MemoryEngine()
     engine.failure = SourceUnavailable("meta", "catalog is down")
     for path in (TABLE, f"{TABLE}/timeline?lanes=data_files", "/api/v1/commits"):
@@ -286,7 +286,7 @@ def test_metadata_that_cannot_be_read_is_503_where_nothing_else_answers() -> Non
     assert {s["id"]: s["status"] for s in status["sources"]}["meta"] == "error"
 
 
-def test_wire_answers_have_exactly_the_documented_fields() -> None:
+def test_responses_have_exactly_the_documented_fields() -> None:
     schemas = document()["components"]["schemas"]
     for path, name in [
         ("/api/v1/tables", "TablesPage"),
@@ -301,7 +301,7 @@ def test_wire_answers_have_exactly_the_documented_fields() -> None:
     assert set(problem) == set(schemas["Problem"]["properties"])
 
 
-def test_without_a_build_a_page_says_how_to_make_one() -> None:
+def test_without_a_build_a_page_explains_how_to_make_one() -> None:
     answer = get("/t/lake/sales/orders")
     assert answer.status_code == 200
     assert "make build" in answer.text
@@ -324,7 +324,7 @@ def test_the_dashboard_is_served_with_its_bootstrap_allowed_by_hash(build) -> No
     assert "boot()" in get("/../../etc/passwd", build=build).text
 
 
-def test_immutable_files_are_kept_for_ever_and_etags_answer_304(build) -> None:
+def test_immutable_files_are_cached_forever_and_matching_etags_return_304(build) -> None:
     async def ask():
         async with client(parts(), build) as http:
             first = await http.get("/_app/immutable/a.js", headers={"accept-encoding": "identity"})
@@ -337,7 +337,7 @@ def test_immutable_files_are_kept_for_ever_and_etags_answer_304(build) -> None:
     assert again.status_code == 304
 
 
-def test_a_packed_file_goes_to_those_who_take_it(build) -> None:
+def test_a_compressed_file_is_served_to_clients_that_accept_it(build) -> None:
     async def ask():
         async with (
             client(parts(), build) as http,
@@ -348,12 +348,12 @@ def test_a_packed_file_goes_to_those_who_take_it(build) -> None:
     assert asyncio.run(ask()) == "gzip"
 
 
-def test_clock_moves_freshness() -> None:
+def test_freshness_follows_the_clock() -> None:
     clock = FixedClock(NOW + HOUR)
     assert get(TABLE, clock=clock).json()["freshness"]["age_s"] == 3 * 3600
 
 
-def test_tables_that_grew_are_told_with_their_growth_and_without_the_question_there_is_none() -> None:
+def test_tables_that_grew_are_listed_with_their_growth_only_on_request() -> None:
     asked = get("/api/v1/tables?grew=0&within=604800&from=0").json()
     assert [row["growth"]["files_after"] > row["growth"]["files_before"] for row in asked["rows"]] == [True]
     assert get("/api/v1/tables?grew=1000000&from=0").json()["total"] == 0
@@ -361,7 +361,7 @@ def test_tables_that_grew_are_told_with_their_growth_and_without_the_question_th
 
 
 @pytest.mark.parametrize("path", ["/api/v1/tables", "/api/v1/commits", TABLE, f"{TABLE}/timeline", f"{TABLE}/commits"])
-def test_before_anything_was_read_a_page_says_so_and_never_that_there_is_nothing(path) -> None:
+def test_before_the_first_read_a_page_reports_loading_and_never_an_empty_lake(path) -> None:
     made = build_services(ServerOptions(filled(), MemoryInbox(), FixedClock()))
 
     async def scenario() -> int:

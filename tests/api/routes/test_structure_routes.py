@@ -27,7 +27,7 @@ def get(path, made=None):
     return asyncio.run(ask())
 
 
-def test_the_three_pages_answer_with_ids_as_text() -> None:
+def test_the_three_pages_return_ids_as_text() -> None:
     made = parts(filled())
     partitions = get(f"{TABLE}/partitions?at={AT}&cmp=60&partition=day%3D2", made).json()
     assert (partitions["after"]["snapshot_id"], partitions["matching"]) == (str(BIG), 1)
@@ -56,7 +56,7 @@ def test_the_three_pages_answer_with_ids_as_text() -> None:
         ("step=60", "step"),
     ],
 )
-def test_a_malformed_question_about_partitions_names_its_parameter(query, field) -> None:
+def test_a_malformed_query_of_partitions_names_its_parameter(query, field) -> None:
     answer = get(f"{TABLE}/partitions?{query}")
     assert (answer.status_code, answer.json().get("field")) == (400, field)
     assert answer.headers["content-type"] == "application/problem+json"
@@ -71,7 +71,7 @@ def test_an_unknown_table_is_not_found_and_a_page_without_its_source_is_unavaila
     assert (answer.status_code, answer.json()["type"]) == (503, "source-unavailable")
 
 
-def test_a_page_is_kept_until_its_table_changes() -> None:
+def test_a_page_is_cached_until_its_table_changes() -> None:
     engine = filled()
     made = parts(engine)
 
@@ -87,7 +87,7 @@ def test_a_page_is_kept_until_its_table_changes() -> None:
     assert asyncio.run(story()) == (304, "7")
 
 
-def test_an_answer_that_lacks_a_failed_source_is_given_to_nobody_else() -> None:
+def test_a_response_without_a_failed_source_is_not_cached_for_others() -> None:
     engine = filled()
     made = parts(engine)
 

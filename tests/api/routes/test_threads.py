@@ -166,7 +166,7 @@ async def ask(made: ServerServices, seconds: float) -> tuple[Counter[str], list[
     return asked, failed
 
 
-def test_no_page_fails_or_is_torn_while_the_lake_changes() -> None:
+def test_no_page_fails_or_is_inconsistent_while_the_lake_changes() -> None:
     engine = days()
     made = parts(engine)
     asyncio.run(made.alerts.accept([alert(number) for number in range(20)]))

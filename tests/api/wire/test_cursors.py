@@ -154,7 +154,7 @@ def repeated(data: st.DataObject, params: dict[str, str], cursor: str) -> list[t
     return data.draw(st.permutations([*spelled.items(), ("cursor", cursor)]), label="in this order")
 
 
-def test_the_cursor_of_a_list_without_an_end_works_in_the_address_it_was_given_for() -> None:
+def test_the_cursor_of_an_unbounded_list_works_in_the_address_it_was_issued_for() -> None:
     world = World()
     for path in list(ROUTES)[:3]:
         cursor = world.ask(path, [("limit", "2")]).json()["next_cursor"]
@@ -183,7 +183,7 @@ def test_only_a_parameter_that_contradicts_is_refused_and_named(path, first, the
     assert f"omit `{field}`" in refused.json()["detail"]
 
 
-def test_a_cursor_of_another_list_says_whose_it_is() -> None:
+def test_a_cursor_of_another_list_is_refused_with_its_list() -> None:
     world = World()
     paths = list(ROUTES)
     for path in paths:
@@ -194,7 +194,7 @@ def test_a_cursor_of_another_list_says_whose_it_is() -> None:
             assert other == path or refused.json()["field"] == "cursor"
 
 
-def test_whatever_stands_in_a_cursor_is_answered_or_refused() -> None:
+def test_any_content_of_a_cursor_is_accepted_or_refused() -> None:
     world = World()
     for path in ROUTES:
         cursor = world.ask(path, [("limit", "2")]).json()["next_cursor"]

@@ -24,7 +24,7 @@ LONG = 20_000
         lambda n: matches(b'"x%d"' % n + b"a" * LONG, b'"tag"'),
     ],
 )
-def test_long_texts_leave_nothing_behind(ask) -> None:
+def test_long_texts_are_not_kept_in_memory(ask) -> None:
     ask(0)
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
@@ -43,7 +43,7 @@ def test_long_texts_are_answered_as_short_ones_are() -> None:
     assert matches(b'"x' + b"a" * 3_000 + b'", "tag"', b'"tag"')
 
 
-def test_a_long_question_is_a_page_like_any_other() -> None:
+def test_a_long_query_is_cached_like_any_other() -> None:
     url = f"{TABLE}/timeline?from={(NOW - HOUR) // 1000}&to={NOW // 1000}&lanes=data_files"
 
     async def run() -> list[bytes]:

@@ -20,7 +20,7 @@ def test_bounds_cover_in_every_scene_of_the_design_and_effects_are_found() -> No
     assert rows["cluster -20 % at the operation"]["found"] >= 0.8
 
 
-def test_bounds_cover_under_laws_that_were_not_designed_for() -> None:
+def test_bounds_cover_under_distributions_outside_the_design() -> None:
     rows = [score(scene, 16, 43) for scene in OWN.values()]
     assert pooled(rows) >= 0.93
     assert sum(row["false_claims"] for row in rows) / len(rows) <= 0.06

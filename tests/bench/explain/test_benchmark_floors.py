@@ -32,7 +32,7 @@ def test_the_guilty_commit_is_ranked_high_on_the_public_generator(public: dict[s
     assert pooled.onset_median <= 2
 
 
-def test_blame_on_the_public_generator_is_mostly_right_and_the_innocent_are_mostly_left_alone(
+def test_blame_on_the_public_generator_is_mostly_right_and_innocent_cases_are_mostly_not_blamed(
     public: dict[str, Scores],
 ) -> None:
     pooled = public["pooled"]
@@ -49,7 +49,7 @@ def test_a_plain_method_is_beaten_by_a_wide_margin(public: dict[str, Scores]) ->
         assert public["pooled"].f1 >= plain.f1 + 0.2, name
 
 
-def test_what_was_learned_on_one_generator_holds_on_the_other(second: dict[str, Scores]) -> None:
+def test_weights_learned_on_one_generator_hold_on_the_other(second: dict[str, Scores]) -> None:
     pooled = second["pooled"]
     assert pooled.top1 >= 0.65
     assert pooled.top3 >= 0.8
@@ -59,7 +59,7 @@ def test_what_was_learned_on_one_generator_holds_on_the_other(second: dict[str, 
     assert pooled.onset_median <= 2
 
 
-def test_the_command_answers_as_the_library_does(tmp_path: Path) -> None:
+def test_the_command_returns_the_same_as_the_library(tmp_path: Path) -> None:
     few = [*synthetic.cases(5, 1, ("pulse", "null_load")), *heldout.cases(5, 1, ("irregular", "burst"))]
     cases, _ = write(few, tmp_path)
     assert by_command(cases) == [ours(each) for each in few]

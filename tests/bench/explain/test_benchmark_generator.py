@@ -43,7 +43,7 @@ def test_a_case_has_the_format_of_the_command_and_a_truth_that_names_its_commits
     assert bool(one.truth.effects) == (one.truth.cause == "commit")
 
 
-def test_the_effect_is_in_the_series_where_the_truth_says() -> None:
+def test_the_effect_is_in_the_series_at_the_labelled_time() -> None:
     rises = []
     for index in range(20):
         one = case("step_clean", 3, index)
@@ -56,7 +56,7 @@ def test_the_effect_is_in_the_series_where_the_truth_says() -> None:
     assert max(map(abs, rises)) < 0.1
 
 
-def test_the_same_seed_gives_the_same_cases_and_another_seed_others(tmp_path: Path) -> None:
+def test_the_same_seed_generates_the_same_cases_and_another_seed_others(tmp_path: Path) -> None:
     assert case("pulse", 1, 2) == case("pulse", 1, 2)
     assert case("pulse", 1, 2).case["job"] != case("pulse", 2, 2).case["job"]
     few = cases(4, 1, ("ramp", "null_load"))

@@ -15,7 +15,7 @@ def drawn() -> list[Labelled]:
     return cases(3, 2)
 
 
-def test_seven_kinds_of_innocent_cases_have_nothing_to_blame(drawn: list[Labelled]) -> None:
+def test_seven_kinds_of_innocent_cases_have_no_cause(drawn: list[Labelled]) -> None:
     innocent = {each.truth.scenario for each in drawn if not each.truth.guilty}
     assert innocent == {name for name in SCENARIOS if name.startswith("innocent_")}
     assert len(innocent) == 7
@@ -46,7 +46,7 @@ def test_a_commit_comes_before_the_first_run_it_slows_and_that_run_is_one_of_the
             assert 0 <= effect.onset - at[effect.commit_ids[0]] < 17 * 60 * MINUTE
 
 
-def test_what_an_engine_never_reports_is_not_reported_by_the_guilty_commit_either() -> None:
+def test_numbers_that_an_engine_never_reports_are_missing_from_the_guilty_commit_too() -> None:
     for index in range(12):
         each = case("hourly", 8, index)
         (guilty,) = [commit for commit in each.case["commits"] if commit["id"] in each.truth.guilty]

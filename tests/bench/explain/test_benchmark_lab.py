@@ -18,7 +18,7 @@ def table(tmp_path: Path) -> LabTable:
     return LabTable(catalog, tmp_path / "t", "lab.t", np.random.default_rng(1), files=3, rows=200)
 
 
-def test_every_act_leaves_its_mark_in_the_commits_that_the_product_extracts(table: LabTable) -> None:
+def test_every_action_is_visible_in_the_extracted_commits(table: LabTable) -> None:
     table.note(0.0)
     table.append()
     table.note(1.0)
@@ -60,7 +60,7 @@ def test_fixes_fix_and_expiry_makes_no_commit(table: LabTable) -> None:
     assert len(table.load().snapshots()) == 1
 
 
-def test_an_experiment_blames_what_it_did_and_a_placebo_nothing(tmp_path: Path) -> None:
+def test_an_experiment_blames_its_action_and_a_placebo_nothing(tmp_path: Path) -> None:
     for folder in ("cause", "placebo"):
         (tmp_path / folder).mkdir()
     small = {"scale": 0.1, "runs": 10, "files": 4, "rows": 500}

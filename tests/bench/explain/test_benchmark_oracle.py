@@ -7,7 +7,7 @@ from explain.score import judge
 from explain.synthetic import case
 
 
-def test_told_the_true_onset_the_answer_has_that_change_and_no_other() -> None:
+def test_with_the_true_onset_the_answer_has_that_change_and_no_other() -> None:
     for scenario in ("step_clean", "pulse", "two_effects"):
         one = case(scenario, 31, 1)
         answer = oracle(one)
@@ -15,7 +15,7 @@ def test_told_the_true_onset_the_answer_has_that_change_and_no_other() -> None:
         assert judge(one, answer).top3
 
 
-def test_told_that_nothing_changed_it_blames_nobody() -> None:
+def test_without_a_true_change_no_commit_is_blamed() -> None:
     answer = oracle(case("null_plain", 31, 0))
     assert answer["blamed"] == []
     assert not [each for each in answer["hypotheses"] if each["kind"] == "commit"]

@@ -34,7 +34,7 @@ def answer(ranked: str, *, blamed: str = "", onset: int | None = None, ratio: fl
     return {"changes": changes, "hypotheses": hypotheses, "blamed": list(blamed)}
 
 
-def test_a_hypothesis_that_is_no_commit_takes_no_place_among_the_commits() -> None:
+def test_a_hypothesis_that_is_not_a_commit_has_no_rank_among_the_commits() -> None:
     one = judge(world("b"), answer("-bca"))
     assert (one.top1, one.top3) == (True, True)
 
@@ -68,7 +68,7 @@ def test_onset_errors_are_samples_of_the_job_and_an_unreported_change_is_infinit
     assert judge(world("b"), answer("b")).onset_errors == [float("inf")]
 
 
-def test_maintenance_that_helped_takes_no_place_among_the_suspects_and_must_not_be_blamed() -> None:
+def test_maintenance_that_helped_has_no_rank_among_the_suspects_and_must_not_be_blamed() -> None:
     mended = world("b")
     mended.truth.effects.append(Effect(["d"], 70 * MINUTE, "drop", 0.66))
     one = judge(mended, answer("db", blamed="d"))

@@ -16,7 +16,7 @@ def test_f1_takes_precision_against_all_annotators_and_recall_as_their_mean() ->
     assert f1(marks, [11, 40]) == pytest.approx(2 * precision * recall / (precision + recall))
 
 
-def test_a_found_point_serves_one_mark_and_six_samples_are_too_far() -> None:
+def test_a_found_point_matches_one_annotation_and_six_samples_are_too_far() -> None:
     assert f1({"a": [10, 12]}, [11]) == pytest.approx(2 * 1 * (2 / 3) / (1 + 2 / 3))
     assert f1({"a": [20]}, [26]) == pytest.approx(0.5)
     assert f1({"a": [20]}, [25]) == pytest.approx(1.0)

@@ -20,13 +20,13 @@ def drawn() -> list[Labelled]:
     return cases(3, 2)
 
 
-def test_the_same_arguments_give_the_same_case_and_others_another() -> None:
+def test_the_same_arguments_generate_the_same_case_and_others_another() -> None:
     assert case("publish", 1, 2) == case("publish", 1, 2)
     assert case("publish", 1, 2).case["job"] != case("publish", 1, 3).case["job"]
     assert case("publish", 1, 2).case["job"] != case("publish", 2, 2).case["job"]
 
 
-def test_every_case_is_in_the_format_of_the_command(drawn: list[Labelled]) -> None:
+def test_every_case_has_the_format_of_the_command(drawn: list[Labelled]) -> None:
     for each in drawn:
         found = each.case
         assert set(found) == {"id", "job", "controls", "load", "commits", "selection"}
@@ -42,14 +42,14 @@ def test_every_case_is_in_the_format_of_the_command(drawn: list[Labelled]) -> No
             assert all(commit[name] is None or commit[name] >= 0 for name in COLUMNS)
 
 
-def test_nine_kinds_of_innocent_cases_have_nothing_to_blame(drawn: list[Labelled]) -> None:
+def test_nine_kinds_of_innocent_cases_have_no_cause(drawn: list[Labelled]) -> None:
     innocent = {each.truth.scenario for each in drawn if not each.truth.guilty}
     assert innocent == {name for name in SCENARIOS if name.startswith("innocent_")}
     assert len(innocent) == 9
     assert all(each.truth.cause == "commit" for each in drawn if each.truth.guilty)
 
 
-def test_a_cause_acts_on_the_first_run_after_it_and_the_delay_of_its_reader(drawn: list[Labelled]) -> None:
+def test_a_cause_affects_the_first_run_after_it_and_after_the_delay_of_its_reader(drawn: list[Labelled]) -> None:
     for each in drawn:
         at = {commit["id"]: commit["committed_at"] for commit in each.case["commits"]}
         runs = each.case["job"]["times"]
@@ -60,7 +60,7 @@ def test_a_cause_acts_on_the_first_run_after_it_and_the_delay_of_its_reader(draw
             assert runs[first - 1] < cause + 31 * MINUTE, "no run that had to see it went by"
 
 
-def test_slowdowns_are_of_a_size_that_somebody_would_be_called_for(drawn: list[Labelled]) -> None:
+def test_slowdowns_are_large_enough_to_matter(drawn: list[Labelled]) -> None:
     effects = [effect for each in drawn for effect in each.truth.effects]
     assert all(1.15 <= effect.effect_ratio <= 2.5 for effect in effects if effect.kind != "drop")
     assert all(0.39 <= effect.effect_ratio < 1 for effect in effects if effect.kind == "drop")
@@ -77,7 +77,7 @@ def test_the_slowdown_is_in_the_durations() -> None:
         assert found == pytest.approx(effect.effect_ratio, rel=0.2)
 
 
-def test_no_id_tells_what_is_true(drawn: list[Labelled]) -> None:
+def test_no_id_reveals_the_truth(drawn: list[Labelled]) -> None:
     assert len({each.case["id"] for each in drawn}) == len(drawn)
     for each in drawn:
         assert each.truth.scenario not in each.case["id"]
@@ -89,7 +89,7 @@ def test_no_id_tells_what_is_true(drawn: list[Labelled]) -> None:
     assert 0.3 < np.mean(ranks) < 0.7
 
 
-def test_whoever_looks_at_ids_tables_and_flags_alone_finds_decoys(drawn: list[Labelled]) -> None:
+def test_ids_tables_and_flags_alone_lead_to_decoys(drawn: list[Labelled]) -> None:
     flagged = [
         (commit["id"] in each.truth.guilty)
         for each in drawn
@@ -122,6 +122,6 @@ def test_a_publish_has_several_commits_within_the_minute_of_its_cause() -> None:
     assert len(near) >= 3
 
 
-def test_a_plain_method_answers_such_a_case_and_the_scorer_takes_it(drawn: list[Labelled]) -> None:
+def test_a_plain_method_answers_such_a_case_and_the_scorer_accepts_it(drawn: list[Labelled]) -> None:
     found = {name: [judge(each, method(each.case)) for each in drawn] for name, method in baselines(drawn[:4]).items()}
     assert all(0 <= sum(one.top1 for one in judged) < len(drawn) / 2 for judged in found.values())

@@ -7,7 +7,7 @@ from explain import wide
 
 
 @pytest.mark.parametrize("scenario", ["burst", "again", "n_improved"])
-def test_a_case_holds_what_is_true_about_it(scenario: str) -> None:
+def test_a_case_matches_its_labels(scenario: str) -> None:
     made, again = (wide.cases(3, 2, (scenario,)) for _ in range(2))
     assert [each.case for each in made] == [each.case for each in again]
     assert made[0].case["commits"] != made[1].case["commits"]

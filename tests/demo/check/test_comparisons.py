@@ -76,7 +76,7 @@ def test_equal_ids_hold_at_the_metadata_file_of_the_newest_row() -> None:
 @pytest.mark.parametrize(
     ("noted", "real"), [((1,), {1, 2}), ((1, 2), {1}), ((1, 1), {1})], ids=["missing", "unknown", "doubled"]
 )
-def test_a_missing_an_unknown_and_a_doubled_id_fail(noted: tuple[int, ...], real: set[int]) -> None:
+def test_a_missing_an_unknown_and_a_duplicate_id_fail(noted: tuple[int, ...], real: set[int]) -> None:
     world = World([row("lake.a.t", one, n) for n, one in enumerate(noted)], {"m": real})
     (finding,) = same_snapshots(world, world)
     assert not finding.ok
@@ -173,5 +173,7 @@ NOBODY = "No commit explains the slowdown."
         (said(BURST, 0.9, "Most likely"), said(None, 1.0, "No change of this job stands out."), [True, False]),
     ],
 )
-def test_the_append_must_be_named_and_without_it_nobody(there: Explanation, gone: Explanation, ok: list[bool]) -> None:
+def test_the_append_must_be_named_and_without_it_no_commit(
+    there: Explanation, gone: Explanation, ok: list[bool]
+) -> None:
     assert [one.ok for one in burst_is_blamed(Explained(there, gone), STORY)] == ok

@@ -11,7 +11,7 @@ ENGINE = lake([row(n, NOW - n, 100) for n in (1, 2, 3)], [moved(n, NOW - n) for 
 
 @pytest.mark.parametrize(("table", "key"), [("snapshots", "snapshot_id"), ("changes", "to_value")])
 @pytest.mark.parametrize("asked", ["all", "key", "other"])
-def test_its_rows_are_gone_and_no_others_whatever_is_asked(table: Table, key: str, asked: str) -> None:
+def test_its_rows_are_left_out_of_every_query_and_no_others(table: Table, key: str, asked: str) -> None:
     columns = {"all": (), "key": (key, "table_uuid"), "other": ("table_uuid",)}[asked]
     query = MetaQuery(table=table, columns=columns)
     whole, rest = ENGINE.select(query), Without(ENGINE, 2).select(query)
@@ -21,6 +21,6 @@ def test_its_rows_are_gone_and_no_others_whatever_is_asked(table: Table, key: st
         assert {str(of) for of in rest[key]} == {"1", "3"}
 
 
-def test_what_no_commit_made_is_as_it_was() -> None:
+def test_rows_that_no_commit_made_are_unchanged() -> None:
     assert Without(ENGINE, 2).head() == ENGINE.head()
     assert Without(ENGINE, 2).select(MetaQuery(table="runs")).equals(ENGINE.select(MetaQuery(table="runs")))

@@ -46,7 +46,7 @@ def test_each_append_is_one_snapshot_with_the_writer_in_its_summary(place: LakeL
     assert {one.summary["app-id"] for one in snapshots} == {"app-1"}
 
 
-def test_late_files_lie_in_the_partition_of_the_day_before(place: LakeLocation, marks: list[Mark]) -> None:
+def test_late_files_are_in_the_partition_of_the_day_before(place: LakeLocation, marks: list[Mark]) -> None:
     table = open_table(place, "sales.events")
     days = {row["partition"]["event_time_day"].toordinal() for row in table.inspect.partitions().to_pylist()}
     today = CALENDAR.start // DAY + 719_163
@@ -83,20 +83,20 @@ def test_no_metadata_file_with_the_time_of_the_build_is_left(place: LakeLocation
         assert str(marks[-1].real) not in file.read_text()
 
 
-def test_a_moved_table_takes_new_commits(place: LakeLocation, marks: list[Mark]) -> None:
+def test_a_moved_table_accepts_new_commits(place: LakeLocation, marks: list[Mark]) -> None:
     stages = shift(CatalogFile(database(place)), "sales.events", marks, 3)
     CatalogFile(database(place)).point("sales.events", stages[-1].location)
     make_appends(place, "sales.events", [Append(0, Files(1), WRITER)])
     assert len(open_table(place, "sales.events").metadata.snapshots) == 8
 
 
-def test_a_snapshot_that_nobody_planned_is_an_error() -> None:
+def test_an_unplanned_snapshot_is_an_error() -> None:
     metadata = {"last-updated-ms": 5, "snapshots": [{"snapshot-id": 9, "timestamp-ms": 5}]}
     with pytest.raises(KeyError):
         moved(metadata, [Mark(1, None, 5, "x")])
 
 
-def test_table_gauges_say_what_the_summaries_say_at_each_instant(place: LakeLocation, marks: list[Mark]) -> None:
+def test_table_gauges_equal_the_summaries_at_each_instant(place: LakeLocation, marks: list[Mark]) -> None:
     import json
 
     stages: list[Stage] = shift(CatalogFile(database(place)), "sales.events", marks, 3)

@@ -8,7 +8,7 @@ from limnograph.demo.folder import Folder
 from limnograph.demo.processes.supervisor import _alertmanager
 
 
-def test_what_was_told_before_the_stop_is_forgotten_and_silences_are_kept(tmp_path: Path) -> None:
+def test_alerts_received_before_the_stop_are_forgotten_and_silences_are_kept(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     folder.alertmanager.mkdir(parents=True)
     for name in ("nflog", "silences"):

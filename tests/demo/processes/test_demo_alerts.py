@@ -84,7 +84,7 @@ def test_the_demos_settings_name_an_alertmanager_only_where_there_is_one(tmp_pat
         assert (found.url if found else None) == url
 
 
-def test_alertmanager_is_found_by_either_name_and_is_none_where_nobody_installed_it(
+def test_alertmanager_is_found_by_either_name_or_absent_if_not_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(TOOLS_ENV, str(tmp_path))
@@ -98,7 +98,7 @@ def test_alertmanager_is_found_by_either_name_and_is_none_where_nobody_installed
 
 
 @pytest.mark.parametrize("name", ["sales.plain", "sales.parted"])
-def test_a_burst_is_one_commit_of_real_files_that_readers_can_read(tmp_path: Path, name: str) -> None:
+def test_a_burst_is_one_commit_of_real_readable_files(tmp_path: Path, name: str) -> None:
     folder = Folder(tmp_path)
     catalog = lake(folder)
     made = commit(folder, name, 12)
@@ -114,7 +114,7 @@ def test_a_burst_is_one_commit_of_real_files_that_readers_can_read(tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["sales.nothing", "sales", "limnograph.snapshots"])
-def test_a_burst_into_another_table_names_those_there_are(tmp_path: Path, name: str) -> None:
+def test_a_burst_into_an_unknown_table_names_the_existing_ones(tmp_path: Path, name: str) -> None:
     folder = Folder(tmp_path)
     lake(folder)
     with pytest.raises(InvalidInput, match=r"sales\.parted, sales\.plain"):
@@ -159,7 +159,7 @@ def answering(began: int, already: int = 0) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_the_alert_is_awaited_at_the_server_or_at_prometheus_where_nobody_tells_the_server(
+def test_the_alert_is_awaited_at_the_server_or_at_prometheus_when_there_is_no_webhook(
     tmp_path: Path, *, told: bool
 ) -> None:
     folder = Folder(tmp_path)
@@ -171,7 +171,7 @@ def test_the_alert_is_awaited_at_the_server_or_at_prometheus_where_nobody_tells_
     assert found.endswith(f"{url}/alerts/2?starts_at={made.at + 4_000}" if told else f"{url}/alerts")
 
 
-def test_a_burst_while_the_alert_of_another_one_fires_is_told_as_such(tmp_path: Path) -> None:
+def test_a_burst_while_the_alert_of_another_one_fires_is_reported_as_such(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     lake(folder)
     made = commit(folder, "sales.plain", 1)
@@ -181,7 +181,7 @@ def test_a_burst_while_the_alert_of_another_one_fires_is_told_as_such(tmp_path: 
     assert found.endswith(f"/alerts/2?starts_at={made.at - 60_000}")
 
 
-def test_an_alert_that_does_not_come_is_an_error_that_names_the_threshold(tmp_path: Path) -> None:
+def test_an_alert_that_does_not_fire_is_an_error_that_names_the_threshold(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     lake(folder)
     made = commit(folder, "sales.parted", 1)
@@ -190,7 +190,9 @@ def test_an_alert_that_does_not_come_is_an_error_that_names_the_threshold(tmp_pa
 
 
 @pytest.mark.parametrize("way", [("--dir", "{dir}", "burst"), ("burst", "--dir", "{dir}")])
-def test_a_burst_where_no_demo_runs_is_one_sentence_with_the_remedy(tmp_path: Path, way: tuple[str, ...]) -> None:
+def test_a_burst_without_a_running_demo_is_a_one_line_error_with_the_remedy(
+    tmp_path: Path, way: tuple[str, ...]
+) -> None:
     arguments = [part.format(dir=tmp_path / "demo") for part in way]
     command = [sys.executable, "-m", "limnograph", "demo", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -56,21 +56,21 @@ def test_a_child_that_ignores_the_request_is_killed(tmp_path: Path) -> None:
     assert child.exit_code == -signal.SIGKILL
 
 
-def test_a_child_that_ends_before_it_is_ready_is_named_with_its_last_words(tmp_path: Path) -> None:
+def test_a_child_that_ends_before_it_is_ready_is_named_with_its_last_output(tmp_path: Path) -> None:
     with ChildProcesses(tmp_path, Progress()) as children:
         child = children.start(Program("pipeline", (sys.executable, "-c", "raise SystemExit('no Java 17')")))
         with pytest.raises(EnvironmentFault, match=r"pipeline ended \(1\): no Java 17; see .*pipeline.log"):
             children.wait_until(child, lambda: False, 20)
 
 
-def test_a_child_that_is_never_ready_is_given_up(tmp_path: Path) -> None:
+def test_a_child_that_is_never_ready_is_abandoned(tmp_path: Path) -> None:
     with ChildProcesses(tmp_path, Progress()) as children:
         child = children.start(Program("slow", SLEEPER))
         with pytest.raises(EnvironmentFault, match="was not ready after 0 s"):
             children.wait_until(child, lambda: False, 0.3)
 
 
-def test_a_child_that_the_machine_keeps_waiting_is_not_given_up(tmp_path: Path) -> None:
+def test_a_child_delayed_by_the_machine_is_not_abandoned(tmp_path: Path) -> None:
     with ChildProcesses(tmp_path, Progress()) as children:
         child = children.start(Program("stopped", SLEEPER))
         children.wait_until(child, lambda: "here" in child.log.read_text(), 20)
@@ -81,7 +81,7 @@ def test_a_child_that_the_machine_keeps_waiting_is_not_given_up(tmp_path: Path) 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child that its parent died")
-def test_a_killed_parent_takes_its_children_along(tmp_path: Path) -> None:
+def test_the_children_of_a_killed_parent_end_too(tmp_path: Path) -> None:
     script = textwrap.dedent(f"""
         import sys, time
         from pathlib import Path
@@ -183,7 +183,7 @@ def test_a_taken_port_is_refused_when_given_and_avoided_when_not() -> None:
         assert is_free(other)
 
 
-def test_a_missing_program_is_one_sentence_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_program_is_a_one_line_error_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOOLS_ENV, str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentFault, match="no-such-program was not found; run `make setup`"):

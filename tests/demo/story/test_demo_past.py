@@ -71,7 +71,7 @@ def test_promtool_makes_blocks_that_hold_every_sample(tmp_path: Path) -> None:
 
 
 @pytest.mark.prometheus
-def test_a_past_that_promtool_refuses_is_one_sentence(tmp_path: Path) -> None:
+def test_a_past_that_promtool_refuses_is_a_one_line_error(tmp_path: Path) -> None:
     broken = Family("not a name", "gauge", "X.", [MetricSeries({}, [(CALENDAR.start // 1000, 1.0)])])
     with pytest.raises(EnvironmentFault, match="promtool could not write"):
         write_blocks(tool("promtool"), tmp_path, tmp_path / "data", CALENDAR, [broken])

@@ -105,7 +105,7 @@ def test_every_reader_but_the_one_of_the_story_keeps_its_pace(calendar: Calendar
         assert ratio == pytest.approx(SLOWER if job == "rollup_customer_events" else 1, rel=0.05), job
 
 
-def test_the_processor_spike_touches_no_duration(calendar: Calendar) -> None:
+def test_the_processor_spike_does_not_affect_durations(calendar: Calendar) -> None:
     import random
 
     rng = random.Random(1)

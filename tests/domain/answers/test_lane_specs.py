@@ -34,12 +34,12 @@ def test_a_column_is_one_of_snapshots_and_holds_between_commits() -> None:
     assert {spec.source for spec in LANE_SPECS if spec.column} == {"meta"}
 
 
-def test_kinds_are_those_of_answers() -> None:
+def test_kinds_are_those_of_responses() -> None:
     assert {kind.__struct_config__.tag for kind in get_args(Lane)} == set(get_args(LaneKind))
 
 
 @pytest.mark.parametrize("spec", LANE_SPECS, ids=lambda spec: spec.id)
-def test_a_lane_without_values_is_of_its_kind(spec) -> None:
+def test_a_lane_without_values_has_its_kind(spec) -> None:
     lane = msgspec.to_builtins(empty_lane(spec.id, 3, "absent"))
     assert (lane["id"], lane["kind"], lane["unit"], lane["source"]) == (spec.id, spec.kind, spec.unit, spec.source)
     assert {len(lane[key]) for key in ("v", "lo", "mid", "hi") if key in lane} <= {3}

@@ -45,6 +45,6 @@ def test_histogram_edges_are_powers_of_two_from_8_kib_to_4_gib() -> None:
     assert all(high == 2 * low for low, high in pairwise(HISTOGRAM_EDGES))
 
 
-def test_the_page_in_docs_is_what_the_code_says() -> None:
+def test_the_page_in_docs_is_generated_from_the_code() -> None:
     page = Path(__file__).parents[3] / "docs" / "meta-tables.md"
     assert page.read_text() == document(), "run `make types`"

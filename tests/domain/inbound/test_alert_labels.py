@@ -39,7 +39,7 @@ def test_a_fingerprint_is_the_one_that_alertmanager_computes(labels: dict[str, s
         ({"alertname": "Watchdog"}, []),
     ],
 )
-def test_a_table_is_found_by_the_names_that_labels_have_for_it(labels: dict[str, str], found: list[TableName]) -> None:
+def test_a_table_is_found_by_any_name_in_labels(labels: dict[str, str], found: list[TableName]) -> None:
     assert tables(labels, KNOWN) == found
 
 
@@ -64,5 +64,5 @@ def test_what_kubernetes_calls_namespace_is_only_a_guess_and_job_is_prometheus_o
         (None, None),
     ],
 )
-def test_instants_are_read_to_the_millisecond_and_the_year_one_is_none(text: object, micros: int | None) -> None:
+def test_instants_are_read_to_the_millisecond_and_the_year_one_is_absent(text: object, micros: int | None) -> None:
     assert instant(text) == micros

@@ -71,7 +71,7 @@ def test_each_transform_and_type(text, field, sql) -> None:
     assert made(text, field) == Predicate(sql)
 
 
-def test_fields_are_joined_and_what_no_range_tells_is_left_out_and_named() -> None:
+def test_fields_are_joined_and_those_without_a_range_are_left_out_and_named() -> None:
     fields = [("region", "identity", 4), ("customer_id_bucket", "bucket[16]", 5), ("m", "month", 3)]
     found = made("region=eu/customer_id_bucket=3/m=2026-11", *fields)
     assert found.sql == "`region` = 'eu' AND `day` >= DATE '2026-11-01' AND `day` < DATE '2026-12-01'"
@@ -82,7 +82,7 @@ def test_fields_are_joined_and_what_no_range_tells_is_left_out_and_named() -> No
     assert (both.note or "").startswith("bucket[16] of customer_id, bucket[4] of customer_id are omitted: ")
 
 
-def test_partitions_are_alternatives_and_periods_that_follow_on_each_other_are_one() -> None:
+def test_partitions_are_alternatives_and_adjacent_periods_are_merged() -> None:
     day = ("d", "day", 3)
     assert (
         made(["d=2026-11-21", "d=2026-11-23"], day).sql == "(`day` = DATE '2026-11-21') OR (`day` = DATE '2026-11-23')"
@@ -96,7 +96,7 @@ def test_partitions_are_alternatives_and_periods_that_follow_on_each_other_are_o
     assert made(["region=eu/b=1", "region=eu/b=2"], *buckets).sql == "`region` = 'eu'"
 
 
-def test_a_renamed_source_column_has_its_present_name_and_an_old_spec_its_own_fields() -> None:
+def test_a_renamed_source_column_has_its_present_name_and_an_old_spec_has_its_own_fields() -> None:
     specs = {
         0: [PartitionField(name="p", transform="day", source_id=3)],
         1: [PartitionField(name="p", transform="month", source_id=3)],
@@ -123,13 +123,13 @@ def test_a_renamed_source_column_has_its_present_name_and_an_old_spec_its_own_fi
         ("", [], "not partitioned"),
     ],
 )
-def test_what_cannot_be_told_is_no_predicate_but_a_reason(text, fields, says) -> None:
+def test_an_inexpressible_selection_is_a_reason_instead_of_a_predicate(text, fields, says) -> None:
     found = made(text, *fields)
     assert found.sql is None
     assert says in (found.note or "")
 
 
-def test_no_partition_an_unknown_spec_and_too_many_are_reasons_too() -> None:
+def test_no_partitions_an_unknown_spec_and_too_many_are_reasons_too() -> None:
     assert "unknown" in (predicate([], {}, COLUMNS).note or "")
     assert "unknown" in (predicate([Touched(7, "d=2026-11-21")], {0: []}, COLUMNS).note or "")
     assert "unknown" in (predicate([Touched(None, "d=2026-11-21")], {0: []}, COLUMNS).note or "")

@@ -20,7 +20,7 @@ from limnograph.domain.metadata.targets import GIB, MIB, delete_target, targets_
         ("hudi", {"hoodie.parquet.max.file.size": "10", "hoodie.parquet.small.file.limit": "7"}, (10, 7, None)),
     ],
 )
-def test_a_target_is_the_tables_own_else_its_formats(
+def test_a_target_comes_from_the_table_or_its_format(
     table_format: str, properties: dict[str, str], expected: tuple[int, int, int | None] | None
 ) -> None:
     found = targets_of(table_format, properties)
@@ -30,10 +30,10 @@ def test_a_target_is_the_tables_own_else_its_formats(
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "big", "1e9", "5 parsecs", "9" * 5_000, str(2**50 + 1), "4096t"])
-def test_a_target_that_is_no_size_is_not_known(text: str) -> None:
+def test_a_target_that_is_not_a_size_is_unknown(text: str) -> None:
     assert targets_of("iceberg", {"write.target-file-size-bytes": text}) is None
     assert delete_target({"write.delete.target-file-size-bytes": text}) is None
 
 
-def test_delete_files_have_a_target_of_their_own() -> None:
+def test_delete_files_have_their_own_target() -> None:
     assert delete_target({}) == 64 * MIB

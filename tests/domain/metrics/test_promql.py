@@ -24,7 +24,7 @@ def test_a_quoted_value_ends_where_it_should(value: str) -> None:
     assert position - 1 == len(inside)
 
 
-def test_names_of_prometheus_3_are_quoted_where_they_are_no_words() -> None:
+def test_names_of_prometheus_3_are_quoted_where_they_are_not_identifiers() -> None:
     matchers = {"k8s.namespace": "données", "table": "a.b"}
     assert str(Selector("spark.job.dauer", matchers, 60)) == (
         '{"spark.job.dauer","k8s.namespace"="données",table="a.b"}[60s]'
@@ -33,7 +33,7 @@ def test_names_of_prometheus_3_are_quoted_where_they_are_no_words() -> None:
     assert str(Selector(("x", "y"), {"a-b": "1"})) == '{__name__=~"x|y","a-b"="1"}'
 
 
-def test_any_of_several_values_is_a_regex_in_which_they_stand_for_themselves() -> None:
+def test_several_values_are_a_regex_in_which_each_is_literal() -> None:
     assert str(Selector("x", {"job": ("a", "b.c (d)|e\\")})) == 'x{job=~"a|b\\\\.c \\\\(d\\\\)\\\\|e\\\\\\\\"}'
 
 
@@ -51,6 +51,6 @@ def test_names_of_functions_are_checked(name: str) -> None:
         str(Selector((name, "up"), {}))
 
 
-def test_a_label_without_a_name_is_none() -> None:
+def test_a_label_without_a_name_is_refused() -> None:
     with pytest.raises(ValueError, match="has no name"):
         str(Selector("up", {"": "x"}))

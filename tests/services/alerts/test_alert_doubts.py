@@ -86,7 +86,7 @@ def state(made: ServerServices) -> tuple[str, int | None]:
     return alert["state"], alert["heard_at"]
 
 
-def test_an_alert_that_both_sources_forgot_is_unknown_since_they_had_it_last() -> None:
+def test_an_alert_that_both_sources_forgot_is_unknown_since_they_last_returned_it() -> None:
     manager, prometheus = Manager(), Prometheus("main", {})
     made = world(active=manager, source=prometheus)
     told(made)
@@ -104,7 +104,7 @@ def test_an_alert_that_both_sources_forgot_is_unknown_since_they_had_it_last() -
     assert [one["status"] for one in get(made, f"/alerts/{MARK}")["transitions"]] == ["firing"]
 
 
-def test_the_status_tells_how_asking_alertmanager_went() -> None:
+def test_the_status_shows_the_outcome_of_queries_to_alertmanager() -> None:
     def told_of() -> Any:
         return next((one for one in get(made, "/status")["sources"] if one["kind"] == "alertmanager"), None)
 
@@ -126,7 +126,7 @@ def test_the_status_tells_how_asking_alertmanager_went() -> None:
 
 
 @pytest.mark.parametrize("which", ["alertmanager", "prometheus"])
-def test_one_source_that_still_has_it_is_enough(which: str) -> None:
+def test_one_source_that_still_returns_it_is_enough(which: str) -> None:
     manager, prometheus = Manager(has=which == "alertmanager"), Prometheus("main", {})
     prometheus.has = which == "prometheus"
     made = world(active=manager, source=prometheus)
@@ -135,7 +135,7 @@ def test_one_source_that_still_has_it_is_enough(which: str) -> None:
     assert state(made) == ("firing", None)
 
 
-def test_a_source_that_does_not_answer_proves_nothing() -> None:
+def test_an_unresponsive_source_proves_nothing() -> None:
     manager, prometheus = Manager(), Prometheus("main", {})
     made = world(active=manager, source=prometheus)
     told(made)
@@ -144,7 +144,7 @@ def test_a_source_that_does_not_answer_proves_nothing() -> None:
     assert state(made) == ("firing", None)
 
 
-def test_a_word_of_it_makes_it_fire_again_and_an_end_resolves_it() -> None:
+def test_a_new_webhook_makes_it_fire_again_and_an_end_resolves_it() -> None:
     made = world(active=Manager(has=False))
     told(made)
     after(made, GRACE + SECOND)
@@ -159,7 +159,7 @@ def test_a_word_of_it_makes_it_fire_again_and_an_end_resolves_it() -> None:
 
 
 @pytest.mark.parametrize("fields", [{}, {"orgId": 1}])
-def test_where_nobody_can_be_asked_a_day_of_silence_is_doubted_and_grafanas_alerts_always_so(
+def test_without_a_source_to_query_an_alert_is_stale_after_a_day_as_are_those_of_grafana(
     fields: dict[str, int],
 ) -> None:
     made = world(active=Manager(has=False)) if fields else world()
@@ -170,7 +170,7 @@ def test_where_nobody_can_be_asked_a_day_of_silence_is_doubted_and_grafanas_aler
     assert state(made) == ("unknown", NOW // 1000)
 
 
-def test_a_server_that_just_began_has_not_been_silent_for_long() -> None:
+def test_a_server_that_just_started_does_not_count_earlier_silence() -> None:
     made = world()
     told(made)
     again = world()
@@ -184,7 +184,7 @@ def test_a_server_that_just_began_has_not_been_silent_for_long() -> None:
     assert state(again) == ("unknown", NOW // 1000)
 
 
-def test_a_silence_is_told_and_a_stream_learns_of_it() -> None:
+def test_a_silence_is_shown_and_sent_to_streams() -> None:
     manager = Manager(muted="silenced")
     made = world(active=manager)
     told(made)

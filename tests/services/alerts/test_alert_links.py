@@ -39,7 +39,7 @@ def test_an_odd_address_is_text_and_no_link(url: str) -> None:
     assert [(link.url, link.text) for link in told] == ([(None, url)] if url else [])
 
 
-def test_a_label_name_that_is_no_classic_name_is_quoted_too() -> None:
+def test_a_label_name_outside_the_classic_charset_is_quoted_too() -> None:
     labels = {"a_b1": "x", "k8s.pod/name": "y", 'o"d\\d\n': "z", "1st": "v", "größe": "w"}
     assert matchers(labels) == '{"1st"="v",a_b1="x","größe"="w","k8s.pod/name"="y","o\\"d\\\\d\\n"="z"}'
 
@@ -53,13 +53,13 @@ def test_links_lead_to_alertmanager_with_every_label_quoted() -> None:
     assert (found["runbook"].text, found["source"].text, found["alertmanager"].text) == ("wiki.example", "prom", "am")
 
 
-def test_without_settings_the_address_is_the_one_that_the_webhook_brought() -> None:
+def test_without_settings_the_address_is_that_of_the_webhook() -> None:
     found = [link.kind for link in links(fact(__external_url__="http://am:9093"), None)]
     assert found == ["source", "alertmanager", "silence"]
     assert [link.kind for link in links(fact(__external_url__="javascript:x"), None)] == ["source"]
 
 
-def test_the_expression_and_its_longest_range_are_read_out_of_prometheus_own_link() -> None:
+def test_the_expression_and_its_longest_range_are_read_from_prometheus_own_link() -> None:
     asked = expression(fact().generator_url)
     assert asked == "increase(x[5m]) > 1"
     assert longest_range_s(asked) == 300

@@ -86,7 +86,7 @@ WORLD = World()
 
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(kind=st.sampled_from(KINDS), body=mutated() | JSON | st.binary(max_size=40))
-def test_whatever_is_sent_is_taken_or_named_and_can_be_a_row(kind: str, body: Any) -> None:
+def test_every_item_is_accepted_or_rejected_by_name_and_fits_a_row(kind: str, body: Any) -> None:
     from limnograph.adapters.meta.schema import arrow_table
 
     assert asyncio.run(WORLD.push(kind, body))
@@ -98,7 +98,7 @@ def test_whatever_is_sent_is_taken_or_named_and_can_be_a_row(kind: str, body: An
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(events=st.lists(mutated(), min_size=1, max_size=5), data=st.data())
-def test_duplicates_and_orders_make_the_same_items(events: list[Any], data: st.DataObject) -> None:
+def test_duplicates_and_any_order_result_in_the_same_items(events: list[Any], data: st.DataObject) -> None:
     sent = [(kind, event) for kind in KINDS for event in events]
     shuffled = data.draw(st.permutations([*sent, *sent]))
     first, second = World(), World()
@@ -113,7 +113,7 @@ def test_duplicates_and_orders_make_the_same_items(events: list[Any], data: st.D
     assert first.keys() == second.keys()
 
 
-def test_news_of_a_table_wake_once_and_scans_never() -> None:
+def test_notifications_of_a_table_wake_once_and_scans_never() -> None:
     world = World()
 
     async def push() -> None:
@@ -127,7 +127,7 @@ def test_news_of_a_table_wake_once_and_scans_never() -> None:
     assert world.woken == 2
 
 
-def test_nobody_is_woken_for_what_could_not_be_stored() -> None:
+def test_events_that_could_not_be_stored_wake_nothing() -> None:
     world = World()
     world.inbox.failure = SourceUnavailable("inbox", "disk is full")
     with pytest.raises(SourceUnavailable):

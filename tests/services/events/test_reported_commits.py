@@ -18,7 +18,7 @@ def report(snapshot: int, attempts: int) -> bytes:
     return msgspec.json.encode({**body, "sequence-number": 1, "operation": "append", "metrics": metrics})
 
 
-def test_a_report_that_is_told_twice_counts_once() -> None:
+def test_a_report_received_twice_counts_once() -> None:
     made = knowing()
     for body in (report(1, 3), report(2, 1), report(1, 3)):
         asyncio.run(made.backend.events.rest_report(body, "lake", ["sales", "orders"]))
@@ -30,7 +30,7 @@ def test_a_report_that_is_told_twice_counts_once() -> None:
     assert samples["limnograph_public_url_info"].labels == {"url": "http://x"}
 
 
-def test_scans_strange_tables_and_tables_beyond_the_bound_are_not_counted() -> None:
+def test_scans_unknown_tables_and_tables_beyond_the_bound_are_not_counted() -> None:
     counted = ReportedCommits(most=1)
     told = {"kind": "commit", "attempts": 2, "catalog": "lake", "namespace": "a", "table": "t"}
     for changed in ({}, {"kind": "scan"}, {"catalog": None}, {"attempts": None}, {"table": "other"}):

@@ -52,7 +52,7 @@ def test_noisy_runs_and_runs_that_move_together_widen_the_bounds() -> None:
     assert width(list(drifting)) > 1.5 * calm
 
 
-def test_with_fewer_than_eight_runs_on_a_side_there_are_no_bounds() -> None:
+def test_fewer_than_eight_runs_on_a_side_have_no_bounds() -> None:
     values = series(1.5)
     values[PLACE + 7 :] = [None] * (COUNT - PLACE - 7)
     found = told(values)
@@ -65,7 +65,7 @@ def test_a_side_ends_at_the_next_change() -> None:
     assert (found[0].runs_after, found[1].runs_before) == (20, 20)
 
 
-def test_other_jobs_and_load_are_told_with_how_many_moved_the_same_way() -> None:
+def test_other_jobs_and_load_are_listed_with_how_many_moved_the_same_way() -> None:
     found = told(series(1.5), a=series(1.4, seed=2), b=series(1.0, seed=3), c=series(0.6, seed=4), load=series(1.5))
     jobs, load = found.competing
     assert (jobs.kind, jobs.series, jobs.moved) == ("jobs", 3, 1)
@@ -74,6 +74,6 @@ def test_other_jobs_and_load_are_told_with_how_many_moved_the_same_way() -> None
     assert 1.4 < load.ratio < 1.6
 
 
-def test_a_series_that_is_silent_on_a_side_moved_nowhere() -> None:
+def test_a_series_without_samples_on_a_side_did_not_move() -> None:
     silent: list[float | None] = [*[None] * PLACE, *[100.0] * (COUNT - PLACE)]
     assert told(series(1.5), a=silent, b=[0.0] * COUNT).competing == []

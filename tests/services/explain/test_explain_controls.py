@@ -57,7 +57,7 @@ def pushed(job: str, count: int, table: TableName = CARTS, seconds: int = 30) ->
     ]
 
 
-def test_jobs_that_metrics_saw_are_controls_unless_they_touch_a_table_or_did_not_run() -> None:
+def test_jobs_known_from_metrics_are_controls_unless_they_touch_a_table_or_did_not_run() -> None:
     uses = [use("other"), use("idle", runs=0.0), use("reader", ORDERS), use("reader", CARTS), use("churn")]
     found = asked(uses, ["other"])
     assert [each.id for each in found.series] == ["other"]
@@ -65,7 +65,7 @@ def test_jobs_that_metrics_saw_are_controls_unless_they_touch_a_table_or_did_not
     assert found.problem is None
 
 
-def test_a_job_with_few_runs_in_the_range_tells_too_little() -> None:
+def test_a_job_with_few_runs_in_the_range_is_no_control() -> None:
     answers = {
         templates.uses((END - START) // 1000): [use("often", runs=9.0), use("rare", runs=2.0)],
         templates.runs_of_jobs(["often", "rare"], STEP): [*measured("often"), *measured("rare", count=8)],
@@ -75,7 +75,7 @@ def test_a_job_with_few_runs_in_the_range_tells_too_little() -> None:
     assert [each.id for each in found.series] == ["often"]
 
 
-def test_of_a_long_range_the_last_day_says_who_ran() -> None:
+def test_the_last_day_of_a_long_range_decides_which_jobs_ran() -> None:
     start = END - 30 * 24 * HOUR // 1000
     answers = {templates.uses(86_400): [use("other")]}
     source = MemoryMetrics("main", answers)
@@ -91,24 +91,24 @@ def test_of_a_long_range_the_last_day_says_who_ran() -> None:
     assert names == [templates.uses(86_400), templates.runs_of_jobs(["other"], page_metrics.runs_step(start, END))]
 
 
-def test_what_was_told_of_a_job_comes_before_what_was_seen_of_it_and_tells_who_touches_the_tables() -> None:
+def test_pushed_runs_take_precedence_over_metrics_and_show_which_jobs_touch_the_tables() -> None:
     told = [*pushed("other", 40), *pushed("loader", 40, ORDERS), *pushed("thin", 5)]
     found = asked([use("other"), use("loader"), use("thin")], ["thin"], told)
     seconds = {each.id: (len(each.times), each.duration_seconds[0]) for each in found.series}
     assert seconds == {"thin": (70, 60), "other": (40, 30)}
 
 
-def test_there_are_never_more_than_so_many_those_with_most_runs() -> None:
+def test_the_number_of_controls_is_capped_to_the_jobs_with_most_runs() -> None:
     uses = [use(f"job-{n:03}", runs=30.0 + n) for n in range(60)]
     most = [f"job-{n:03}" for n in reversed(range(60))][:MOST_CONTROLS]
     assert {each.id for each in asked(uses, most).series} == set(most)
 
 
-def test_an_answer_that_was_cut_gives_none_because_who_touches_the_tables_is_not_known() -> None:
+def test_a_truncated_response_yields_no_controls_because_jobs_of_the_tables_are_unknown() -> None:
     assert asked([use("other"), use("another")], ["other"], max_series=1) == Controls([], None)
 
 
-def test_metrics_that_fail_leave_what_was_told_and_say_why() -> None:
+def test_failing_metrics_leave_pushed_runs_and_report_the_reason() -> None:
     source = MemoryMetrics("main", {})
     source.failure = SourceUnavailable("main", "connection refused")
     known = told_of(pushed("other", 40), "churn", READ)
@@ -116,5 +116,5 @@ def test_metrics_that_fail_leave_what_was_told_and_say_why() -> None:
     assert ([each.id for each in found.series], found.problem) == (["other"], "connection refused")
 
 
-def test_without_metrics_nothing_is_asked() -> None:
+def test_without_metrics_no_query_is_sent() -> None:
     assert asyncio.run(controls(told_of([], "churn", READ), None, READ, START, END)) == Controls([], None)

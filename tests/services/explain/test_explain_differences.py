@@ -40,7 +40,7 @@ def test_a_burst_of_small_files_by_another_writer_is_what_differs() -> None:
     assert differences(ASKED, [history(*usual(), burst)])[0].part in {"files", "writer"}
 
 
-def test_what_is_alike_is_not_told() -> None:
+def test_equal_properties_are_not_listed() -> None:
     assert found(*usual()) == {}
 
 
@@ -48,7 +48,7 @@ def test_a_range_without_commits_differs_in_nothing() -> None:
     assert found(*[each for each in usual() if each[0] > 60]) == {}
 
 
-def test_what_no_commit_tells_is_unknown_and_weighs_nothing() -> None:
+def test_a_property_that_no_commit_reports_is_unknown_and_has_no_weight() -> None:
     told = found((30, {"added_data_files": 5}))
     assert ("files", None) not in told
     assert told["commits", None].baseline == 0

@@ -39,7 +39,7 @@ def shares(found: Explanation) -> dict[str | None, float]:
     return {each.commit_id: round(each.posterior, 4) for each in found.hypotheses}
 
 
-def test_where_nobody_said_a_thing_the_answer_is_as_it_was() -> None:
+def test_without_labels_the_explanation_is_unchanged() -> None:
     assert weighed(answer(), NOBODY) == answer()
 
 
@@ -51,7 +51,7 @@ def test_a_commit_that_was_ruled_out_leaves_its_share_to_the_others_and_is_not_b
     assert {each.commit_id: each.unlabelled for each in found.hypotheses}["1"] == 0.5
 
 
-def test_only_a_commit_that_was_confirmed_caused_the_change_and_who_said_so_is_told() -> None:
+def test_caused_is_said_only_of_a_confirmed_commit_and_with_the_author() -> None:
     assert "aused" not in weighed(answer(), past(3, 0)).verdict
     found = weighed(answer(), own(label("confirmed", "2", "ada")))
     assert (
@@ -61,13 +61,13 @@ def test_only_a_commit_that_was_confirmed_caused_the_change_and_who_said_so_is_t
     assert (found.blamed, found.confidence) == (["2"], "strong")
 
 
-def test_a_word_that_confirms_never_makes_a_commit_less_likely() -> None:
+def test_a_confirming_label_never_makes_a_commit_less_likely() -> None:
     assert shares(weighed(answer(0.98, 0.01), own(label("confirmed", "1"))))["1"] == 0.98
     assert shares(weighed(answer(0.5, 0.3), own(label("confirmed", "1"), label("rejected", "2"))))["1"] == CERTAIN
 
 
 @pytest.mark.parametrize(("confirmed", "rejected"), [(3, 0), (0, 3), (1, 1), (50, 0)])
-def test_words_on_earlier_commits_of_a_kind_move_its_suspects_by_the_odds_of_the_counts(
+def test_labels_on_earlier_commits_of_a_kind_move_its_suspects_by_the_odds_of_the_counts(
     confirmed: int, rejected: int
 ) -> None:
     found = weighed(answer(), past(confirmed, rejected))
@@ -82,7 +82,7 @@ def test_words_on_earlier_commits_of_a_kind_move_its_suspects_by_the_odds_of_the
     assert f"confirmed {confirmed} and rejected {rejected}" in second.evidence[-1].text
 
 
-def test_a_word_on_the_suspect_itself_is_no_earlier_commit_of_its_kind() -> None:
+def test_a_label_on_the_suspect_itself_does_not_count_as_one_on_an_earlier_commit() -> None:
     said = label("expected", "2")
     found = weighed(answer(), Words({"2": said}, [said], {"2": KIND}))
     assert next(each for each in found.hypotheses if each.commit_id == "2").similar is None

@@ -23,7 +23,7 @@ def commit(minutes: float, files: float | None, name: str = "7") -> CaseCommit:
     return CaseCommit(id=name, committed_at=NOON + minutes * MINUTE, added_data_files=files)
 
 
-def test_a_commit_after_the_last_run_is_not_known_yet() -> None:
+def test_the_effect_of_a_commit_after_the_last_run_is_not_known_yet() -> None:
     found = pending(ASKED, [run(minutes) for minutes in range(0, 50, 5)], [commit(3, 5, "6"), commit(47, 2_000)])
     assert found == Pending(
         last_run=NOON + 45 * MINUTE,
@@ -39,7 +39,7 @@ def test_a_commit_after_the_last_run_is_not_known_yet() -> None:
 
 
 @pytest.mark.parametrize("later", [run(48, "running"), run(48, "failed")])
-def test_a_run_that_goes_on_or_failed_tells_nothing_yet(later: RunRecord) -> None:
+def test_a_running_or_failed_run_is_no_evidence_yet(later: RunRecord) -> None:
     found = pending(ASKED, [run(45), later], [commit(47, 2_000)])
     assert found is not None
     assert found.last_run == NOON + 45 * MINUTE
@@ -47,7 +47,7 @@ def test_a_run_that_goes_on_or_failed_tells_nothing_yet(later: RunRecord) -> Non
     assert ("is still running" in verdict(found, "churn")) == (later.status == "running")
 
 
-def test_a_range_without_runs_says_when_the_last_one_was() -> None:
+def test_a_range_without_runs_shows_when_the_last_one_was() -> None:
     found = pending(ASKED, [run(-30)], [])
     assert found == Pending(
         last_run=NOON - 30 * MINUTE, running_since=None, commits=0, commit_id=None, committed_at=None

@@ -34,21 +34,21 @@ def seen(kind: Signal, signal: QueryResult) -> CompetingChange:
     return around(kind, signal, ONSET, NEAR)
 
 
-def test_what_moved_is_told_with_its_levels_and_its_instant() -> None:
+def test_a_moved_signal_has_its_levels_and_its_instant() -> None:
     found = seen("executors", told(8, 4, at=PLACE - 4, noise=0.0))
     assert (found.series, found.moved, found.before, found.after, found.unit) == (1, 1, 8, 4, "executors")
     assert (found.at, found.ratio) == ((PLACE - 4) * MINUTE, 0.5)
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_what_did_not_move_is_flat_and_has_no_instant(seed: int) -> None:
+def test_an_unmoved_signal_is_flat_and_has_no_instant(seed: int) -> None:
     found = seen("cpu", told(0.31, 0.31, noise=0.15, seed=seed))
     assert (found.moved, found.at) == (0, None)
     assert found.before == pytest.approx(0.31, rel=0.15)
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_instant_is_right_to_a_few_values(seed: int) -> None:
+def test_the_instant_is_accurate_to_a_few_values(seed: int) -> None:
     found = seen("cpu", told(0.31, 0.94, at=PLACE - 7, noise=0.1, seed=seed))
     assert found.at is not None
     assert abs(found.at - (PLACE - 7) * MINUTE) <= 2 * MINUTE
@@ -60,7 +60,7 @@ def test_spill_that_begins_at_zero_has_levels_and_no_ratio() -> None:
     assert found.after == pytest.approx(5e9, rel=0.05)
 
 
-def test_a_signal_that_nobody_tells_or_with_too_few_values_is_not_known() -> None:
+def test_a_signal_without_series_or_with_too_few_values_is_unknown() -> None:
     nothing, failed = seen("cpu", QueryResult(None)), seen("cpu", QueryResult(None, "timed out"))
     few = seen("cpu", QueryResult(LoadSeries(TIMES[:PLACE], [1.0] * PLACE)))
     for each, problem in ((nothing, None), (failed, "timed out"), (few, None)):
@@ -90,13 +90,13 @@ def test_executors_that_left_before_the_first_slow_run_speak_against_the_commit(
     ]
 
 
-def test_what_moved_with_the_job_may_be_its_effect_and_says_nothing() -> None:
+def test_a_signal_that_moved_with_the_job_may_be_an_effect_and_is_no_evidence() -> None:
     assert against("cpu", told(0.3, 0.9, at=PLACE, noise=0.0)) == []
     assert against("cpu", told(0.3, 0.9, at=PLACE + 5, noise=0.0)) == []
     assert against("cpu", told(0.3, 0.3, noise=0.0)) == []
 
 
-def test_what_makes_no_job_slower_does_not_explain_a_slow_one() -> None:
+def test_a_change_that_slows_no_job_does_not_explain_a_slow_one() -> None:
     early = PLACE - 6
     assert against("executors", told(4, 8, at=early, noise=0.0)) == []
     assert against("spill", told(5e9, 0, at=early, noise=0.0)) == []

@@ -54,7 +54,7 @@ def test_a_delete_removes_files_and_an_overwrite_does_both(lake: Lake) -> None:
 
 @settings(max_examples=8, deadline=None)
 @given(st.lists(st.sampled_from(["append", "append_two", "delete_eu", "overwrite"]), min_size=1, max_size=7))
-def test_files_are_parents_files_plus_added_minus_removed(
+def test_files_equal_the_parents_files_plus_added_minus_removed(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str]
 ) -> None:
     table = Lake(tmp_path_factory.mktemp("chain")).table()
@@ -77,7 +77,7 @@ def test_files_are_parents_files_plus_added_minus_removed(
             assert getattr(fact, f"total_{what}") == before + moved
 
 
-def test_partitions_are_full_first_then_what_changed_against_the_parent(lake: Lake) -> None:
+def test_the_first_row_lists_all_partitions_and_later_ones_the_changed_ones(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu", "us"))
     table.append(rows("eu"))
@@ -91,7 +91,7 @@ def test_partitions_are_full_first_then_what_changed_against_the_parent(lake: La
     assert second.partitions_total == 2
 
 
-def test_an_emptied_partition_is_told_with_zero_files(lake: Lake) -> None:
+def test_an_emptied_partition_is_listed_with_zero_files(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu", "us"))
     table.delete(EqualTo("region", "us"))
@@ -100,7 +100,7 @@ def test_an_emptied_partition_is_told_with_zero_files(lake: Lake) -> None:
     assert (state.partition, state.data_files, state.removed_data_files) == ("region=us", 0, 1)
 
 
-def test_a_row_whose_parent_has_no_partitions_is_full(lake: Lake) -> None:
+def test_a_row_whose_parent_has_no_partitions_lists_all(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu", "us"))
     table.append(rows("eu"))
@@ -112,7 +112,7 @@ def test_a_row_whose_parent_has_no_partitions_is_full(lake: Lake) -> None:
     assert based.partitions_scope == "changed"
 
 
-def test_beyond_a_thousand_changed_partitions_the_row_is_full_and_names_the_largest(lake: Lake) -> None:
+def test_beyond_a_thousand_changed_partitions_the_row_is_a_full_one_with_the_largest(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu"))
     table.append(rows(*(f"r{i}" for i in range(1_050))))
@@ -144,7 +144,7 @@ def test_without_manifest_list_and_summary_every_number_is_null(lake: Lake) -> N
     assert (fact.status, fact.tier, fact.problems) == ("partial", "summary", ["manifest_list_missing"])
 
 
-def test_without_manifest_list_the_summary_is_what_is_known(lake: Lake) -> None:
+def test_without_manifest_list_the_numbers_of_the_summary_are_used(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu", "us"))
     snapshot = table.current_snapshot()
@@ -154,7 +154,7 @@ def test_without_manifest_list_the_summary_is_what_is_known(lake: Lake) -> None:
     assert (fact.total_data_files, fact.total_records, fact.tier, fact.status) == (2, 2, "summary", "partial")
 
 
-def test_a_lost_manifest_leaves_the_counts_of_its_list(lake: Lake) -> None:
+def test_a_missing_manifest_leaves_the_counts_of_the_manifest_list(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu", "us"))
     snapshot = table.current_snapshot()
@@ -165,7 +165,7 @@ def test_a_lost_manifest_leaves_the_counts_of_its_list(lake: Lake) -> None:
     assert (fact.status, fact.problems, fact.file_size_histogram) == ("partial", ["manifest_missing"], None)
 
 
-def test_a_cut_manifest_list_is_damage_and_not_a_crash(lake: Lake) -> None:
+def test_a_truncated_manifest_list_is_reported_as_damage_and_does_not_crash(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu"))
     snapshot = table.current_snapshot()
@@ -176,7 +176,7 @@ def test_a_cut_manifest_list_is_damage_and_not_a_crash(lake: Lake) -> None:
     assert fact.problems == ["manifest_list_unreadable"]
 
 
-def test_beyond_fifty_new_snapshots_only_the_head_is_read_to_the_entries(lake: Lake) -> None:
+def test_beyond_fifty_new_snapshots_manifest_entries_are_read_for_the_head_only(lake: Lake) -> None:
     table = lake.table()
     for index in range(51):
         placeholders(table, 2, tag=f"t{index}", size=1_000)
@@ -191,7 +191,7 @@ def test_beyond_fifty_new_snapshots_only_the_head_is_read_to_the_entries(lake: L
     assert counts(stripped)[-1] == counts(found)[-1]
 
 
-def test_a_summary_that_lies_is_recorded_and_not_believed(lake: Lake) -> None:
+def test_a_contradicting_summary_is_recorded_and_not_trusted(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu"))
 
@@ -226,14 +226,16 @@ def test_a_rolled_back_snapshot_is_not_on_main(lake: Lake) -> None:
         ({}, (None, None, None, None)),
     ],
 )
-def test_writers_are_known_by_what_they_sign(lake: Lake, summary: dict[str, str], expected: tuple) -> None:
+def test_writers_are_recognised_by_their_summary_properties(
+    lake: Lake, summary: dict[str, str], expected: tuple
+) -> None:
     table = lake.table()
     table.append(rows("eu"), snapshot_properties=summary)
     (fact,) = facts(table.metadata_location)
     assert (fact.engine, fact.app_id, fact.engine_version, fact.query_id) == expected
 
 
-def test_the_target_size_is_the_tables_own(lake: Lake) -> None:
+def test_the_target_size_comes_from_the_table(lake: Lake) -> None:
     table = lake.table(**{"write.target-file-size-bytes": "1000000"})
     placeholders(table, 3, size=749_999)
     placeholders(table, 2, size=750_000, tag="q")
@@ -241,7 +243,7 @@ def test_the_target_size_is_the_tables_own(lake: Lake) -> None:
     assert (fact.target_file_bytes, fact.small_files) == (1_000_000, 3)
 
 
-def test_percentiles_lie_in_the_bin_of_the_exact_value() -> None:
+def test_percentiles_are_in_the_bin_of_the_exact_value() -> None:
     sizes = sorted(random.Random(7).choices(range(1, 2**31), k=999))
     histogram = [0] * 21
     for size in sizes:
@@ -296,7 +298,7 @@ FULL = {
         ({"operation": "overwrite", "added-data-files": "3"}, (3, 0, 0), (None, None, None)),
     ],
 )
-def test_a_partly_stripped_summary_counts_nothing_as_none(
+def test_absent_counts_of_a_partly_stripped_summary_are_zero_or_unknown(
     lake: Lake, summary: dict[str, str], added: tuple[int | None, ...], removed: tuple[int | None, ...]
 ) -> None:
     table = lake.table()

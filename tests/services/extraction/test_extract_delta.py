@@ -67,7 +67,7 @@ def test_rows_do_not_depend_on_how_passes_were_split(tmp_path: Path) -> None:
     assert rows(log, [[version] for version in range(VERSIONS)], fresh=False) == whole
 
 
-def test_every_version_is_told_to_its_files_however_many_are_new(tmp_path: Path) -> None:
+def test_file_counts_are_known_for_every_version_however_many_are_new(tmp_path: Path) -> None:
     facts = rows(long_log(tmp_path / "table"), [list(range(VERSIONS))], fresh=True)
     assert {fact.tier for fact in facts.values()} == {"entries"}
     files = 0
@@ -82,7 +82,7 @@ def test_every_version_is_told_to_its_files_however_many_are_new(tmp_path: Path)
     assert (newest.parent_id, newest.sequence_number, newest.on_main) == (VERSIONS - 2, VERSIONS - 1, True)
 
 
-def test_partitions_laid_over_each_other_are_the_state(tmp_path: Path) -> None:
+def test_partition_changes_applied_in_order_are_the_state(tmp_path: Path) -> None:
     facts = rows(long_log(tmp_path / "table"), [list(range(VERSIONS))], fresh=True)
     state: dict[str, int | None] = {}
     for fact in facts.values():

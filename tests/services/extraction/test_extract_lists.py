@@ -44,7 +44,7 @@ def _head(folder: Path, *, inline: bool, strip: bool) -> SnapshotFact:
 
 
 @pytest.mark.parametrize("inline", [True, False])
-def test_what_lines_do_not_say_comes_from_the_summary(tmp_path: Path, *, inline: bool) -> None:
+def test_counts_missing_from_the_manifest_list_come_from_the_summary(tmp_path: Path, *, inline: bool) -> None:
     fact = _head(tmp_path, inline=inline, strip=False)
     assert (fact.status, fact.tier, fact.problems) == ("partial", "manifest_list", ["manifest_missing"])
     assert (fact.total_data_files, fact.total_records) == (3, 30)
@@ -54,13 +54,13 @@ def test_what_lines_do_not_say_comes_from_the_summary(tmp_path: Path, *, inline:
 
 
 @pytest.mark.parametrize("inline", [True, False])
-def test_what_neither_says_is_not_known(tmp_path: Path, *, inline: bool) -> None:
+def test_counts_missing_from_both_are_unknown(tmp_path: Path, *, inline: bool) -> None:
     fact = _head(tmp_path, inline=inline, strip=True)
     assert (fact.added_data_files, fact.added_records, fact.removed_data_files) == (None, None, None)
     assert fact.total_data_files == (None if inline else 3)
 
 
-def test_lines_whose_sum_leaves_64_bits_say_nothing() -> None:
+def test_counts_whose_sum_exceeds_64_bits_are_unknown() -> None:
     line = ManifestFile(path="m", length=2**50, added_snapshot_id=1, added_files=2**50, existing_files=0)
     found = list_numbers(Snapshot(snapshot_id=1), [line] * 2**14)
     assert (found["total_data_files"], found["added_data_files"], found["manifest_bytes"]) == (None, None, None)

@@ -103,7 +103,7 @@ def overlaid(found: dict[int, SnapshotFact], snapshot_id: int) -> dict[tuple[int
     return held
 
 
-def test_a_full_row_comes_first_and_at_the_first_commit_of_a_day(tmp_path: Path) -> None:
+def test_the_first_row_and_the_first_of_each_day_list_all_partitions(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path)
     for _ in range(2):
         table.append(table.file("eu"))
@@ -112,7 +112,7 @@ def test_a_full_row_comes_first_and_at_the_first_commit_of_a_day(tmp_path: Path)
     assert [fact.partitions_scope for fact in facts(table.metadata_location)] == ["full", "changed"] * 2
 
 
-def test_a_shape_comes_once_in_ten_minutes_and_where_a_tenth_of_the_manifests_is_new(tmp_path: Path) -> None:
+def test_shape_metrics_are_computed_every_ten_minutes_or_when_a_tenth_of_the_manifests_is_new(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path)
     table.now_ms -= table.now_ms % 600_000
     for _ in range(14):
@@ -126,7 +126,7 @@ def test_a_shape_comes_once_in_ten_minutes_and_where_a_tenth_of_the_manifests_is
     assert {(f.debt_files, f.overlap_depth_max, f.skew_cv) for f in unshaped} == {(None, None, None)}
 
 
-def test_debt_is_of_small_files_and_those_of_older_specs_together(tmp_path: Path) -> None:
+def test_debt_counts_small_files_and_files_of_older_specs_together(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path)
     table.append(*(table.file(region, size=100) for region in ("eu", "us") for _ in range(3)))
     (apart,) = facts(table.metadata_location)
@@ -183,7 +183,7 @@ class Boasting(MetadataTable):
         return list_line(manifest) | {"added_files_count": 2_000_000}
 
 
-def test_above_a_million_files_debt_and_overlap_stay_unknown_with_a_note_and_the_row_is_ok(tmp_path: Path) -> None:
+def test_beyond_a_million_files_debt_and_overlap_are_unknown_with_a_note_and_the_row_is_ok(tmp_path: Path) -> None:
     table = Boasting(tmp_path)
     table.append(table.file("eu"), table.file("us", size=3_000))
     (fact,) = facts(table.metadata_location)
@@ -193,7 +193,7 @@ def test_above_a_million_files_debt_and_overlap_stay_unknown_with_a_note_and_the
     assert (fact.skew_top1_share, fact.shape_at) == (0.75, fact.committed_at)
 
 
-def test_a_table_without_a_usable_target_owes_nothing_known(tmp_path: Path) -> None:
+def test_the_debt_of_a_table_without_a_usable_target_is_unknown(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path)
     table.set_property("write.target-file-size-bytes", "huge")
     table.append(*(table.file("eu") for _ in range(9)))

@@ -51,7 +51,7 @@ def facts(folder: HudiFolder, ids: list[int] | None = None) -> list[SnapshotFact
 
 
 @VERSIONS
-def test_rows_tell_slices_operations_and_file_groups(tmp_path: Path, version: int) -> None:
+def test_rows_show_slices_operations_and_file_groups(tmp_path: Path, version: int) -> None:
     rows = facts(table(tmp_path / "t", version))
     assert [row.operation for row in rows] == ["append", "overwrite", "replace", "append"]
     assert [row.total_data_files for row in rows] == [2, 2, 2, 3]
@@ -69,7 +69,7 @@ def test_rows_tell_slices_operations_and_file_groups(tmp_path: Path, version: in
 
 
 @VERSIONS
-def test_files_are_what_was_added_less_what_was_removed(tmp_path: Path, version: int) -> None:
+def test_files_equal_added_minus_removed(tmp_path: Path, version: int) -> None:
     before = (0, 0, 0, 0)
     for row in facts(table(tmp_path / "t", version)):
         moved = (
@@ -108,9 +108,7 @@ def test_inspect_prints_exact_counts_from_the_child(tmp_path: Path, version: int
 
 @VERSIONS
 @pytest.mark.parametrize("begun", [False, True])
-def test_a_table_that_nothing_was_written_to_has_no_files_and_that_is_known(
-    tmp_path: Path, version: int, *, begun: bool
-) -> None:
+def test_a_table_without_writes_is_known_to_have_no_files(tmp_path: Path, version: int, *, begun: bool) -> None:
     folder = HudiFolder(tmp_path / "t", version)
     if begun:
         folder.request(folder.tick())

@@ -26,12 +26,12 @@ def test_the_engine_of_a_delta_commit_is_read_from_its_engine_info(
     assert (found["engine"], found["engine_version"]) == (engine, version)
 
 
-def test_trino_signs_a_delta_commit_with_its_cluster() -> None:
+def test_trino_is_recognised_by_the_cluster_in_a_delta_commit() -> None:
     found = writer_identity({"clusterId": "trino-476-ffffffff", "userName": "ann", "operation": "append"})
     assert (found["engine"], found["engine_version"], found["user"]) == ("trino", "476", "ann")
 
 
-def test_a_delta_commit_names_its_application_its_job_and_its_stream() -> None:
+def test_application_job_and_stream_are_read_from_a_delta_commit() -> None:
     found = writer_identity(
         {
             "engineInfo": "Apache-Spark/4.0.0 Delta-Lake/4.0.0",

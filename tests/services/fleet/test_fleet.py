@@ -36,24 +36,24 @@ def burst(*after, **fields):
     return lake(rows, [moved(r.snapshot_id, r.committed_at) for r in rows])
 
 
-def test_a_burst_of_small_files_says_how_many_when_and_how_small() -> None:
+def test_a_burst_of_small_files_has_its_number_time_and_sizes() -> None:
     found = only(parts(burst())).reason
     assert found.sentence == "50,000 files in one append at 03:04, average 0.9 MB; files 1,202 → 51,202"
     assert (found.code, found.severity, found.snapshot_id) == ("file_burst", "critical", str(BIG))
 
 
-def test_a_burst_that_was_compacted_is_told_with_what_is_left() -> None:
+def test_a_compacted_burst_is_listed_with_the_remaining_files() -> None:
     repair = row(3, NOW - 4 * HOUR, 1_554, parent_id=BIG, operation="replace", added_data_files=352)
     found = only(parts(burst(repair))).reason
     assert (found.code, found.severity) == ("file_burst", "warning")
     assert found.sentence.endswith("since then down to 1,554")
 
 
-def test_many_files_of_the_right_size_are_no_burst() -> None:
+def test_many_files_of_the_right_size_are_not_a_burst() -> None:
     assert only(parts(burst(added_bytes=50_000 * (120 << 20)))).reason.code == "none"
 
 
-def test_a_compaction_is_no_burst() -> None:
+def test_a_compaction_is_not_a_burst() -> None:
     assert only(parts(burst(operation="replace"))).reason.code == "none"
 
 
@@ -66,23 +66,23 @@ def test_an_unknown_number_fulfils_no_rule() -> None:
     assert set(found.spark) == {None}
 
 
-def test_growing_deletes_are_told() -> None:
+def test_growing_deletes_are_a_reason() -> None:
     rows = [row(1, NOW - 30 * HOUR, 100, total_delete_files=2), row(2, NOW - HOUR, 100, total_delete_files=80)]
     assert only(parts(lake(rows))).reason.sentence == "delete files 2 → 80 over 100 data files"
 
 
-def test_small_files_without_a_compaction_are_told() -> None:
+def test_small_files_without_a_compaction_are_a_reason() -> None:
     engine = lake([row(1, NOW - 2 * HOUR, 1_800, small_files=1_240)])
     assert only(parts(engine)).reason.sentence == "1,240 of 1,800 files are small, and no compaction ran in this range"
 
 
-def test_a_schema_change_is_told() -> None:
+def test_a_schema_change_is_a_reason() -> None:
     log = [schema(0, NOW - 40 * HOUR, (1, "a", "int")), schema(1, NOW - 2 * HOUR, (1, "a", "long"), before=0)]
     found = only(parts(lake([row(1, NOW - HOUR)], log))).reason
     assert (found.code, found.sentence) == ("schema_change", "schema 0 → 1 at 08:00")
 
 
-def test_a_quiet_table_is_stale_by_its_own_rhythm() -> None:
+def test_a_quiet_table_is_stale_by_its_own_usual_gap() -> None:
     engine = lake([row(i, NOW - 20 * HOUR - (9 - i) * 10 * MINUTE, i) for i in range(1, 10)])
     found = only(parts(engine)).reason
     assert (found.code, found.severity) == ("stale", "unknown")
@@ -100,7 +100,7 @@ def slow_source(now_s: float, before_s: float = 52.0) -> MemoryMetrics:
     return MemoryMetrics("main", {templates.median_duration_by_table(3_600): [series]})
 
 
-def test_a_job_is_slower_only_when_it_was_measured_and_says_the_numbers() -> None:
+def test_a_job_is_slower_only_when_it_was_measured_and_shows_the_numbers() -> None:
     found = only(parts(lake([row(1, NOW - HOUR)]), slow_source(160.0)))
     assert found.reason.sentence == "job churn takes 160 s, 3.1 times the 52 s at the start of the range"
     assert found.reason.code == "job_slower"
@@ -114,7 +114,7 @@ def reader(table: str, before_s: float, now_s: float) -> Series:
     return Series(labels, [START + 3_600_000, NOW // 1000], [before_s, now_s])
 
 
-def test_what_95_of_100_runs_stay_below_is_told_beside_the_median_and_sorted_by() -> None:
+def test_the_95th_percentile_is_shown_with_the_median_and_can_be_sorted_by() -> None:
     told = {
         templates.median_duration_by_table(3_600): [reader("a", 50, 100), reader("b", 50, 90), reader("c", 50, 80)],
         templates.p95_duration_by_table(3_600): [reader("a", 100, 110), reader("b", 60, 180)],
@@ -130,7 +130,7 @@ def test_what_95_of_100_runs_stay_below_is_told_beside_the_median_and_sorted_by(
     assert [each.values.job_duration_seconds for each in page(made, sort="job_duration").rows] == [100, 90, 80]
 
 
-def test_a_failing_metrics_source_leaves_the_fleet_alone() -> None:
+def test_a_failing_metrics_source_does_not_affect_the_fleet() -> None:
     source = slow_source(160.0)
     source.failure = SourceUnavailable("main", "down")
     assert only(parts(lake([row(1, NOW - HOUR)]), source)).reason.code == "none"
@@ -164,7 +164,7 @@ def test_unknown_values_are_last_in_both_directions() -> None:
         assert page(made, sort="data_files", direction=direction).rows[-1].table == "t003"
 
 
-def test_a_cursor_of_another_question_is_refused() -> None:
+def test_a_cursor_of_another_query_is_refused() -> None:
     made = parts(many(25))
     cursor = page(made, limit=10).next_cursor
     with pytest.raises(InvalidInput, match="another query"):
@@ -197,7 +197,7 @@ def test_attention_puts_the_worst_reason_first_and_the_greatest_magnitude_within
     assert [r.table for r in page(parts(engine)).rows] == ["broken", "t3", "t2", "t1"]
 
 
-def test_a_dropped_table_leaves_the_fleet_and_a_renamed_one_stands_once() -> None:
+def test_a_dropped_table_leaves_the_fleet_and_a_renamed_one_is_listed_once() -> None:
     named = change("named", NOW - 9 * HOUR, "lake.sales.orders", subject="lake.sales.orders")
     renamed = change("named", NOW - HOUR, "lake.sales.v2", subject="lake.sales.v2", table="v2")
     gone = change("dropped", NOW - HOUR + SECOND, None, subject="lake.sales.orders")
@@ -227,7 +227,7 @@ def test_commits_of_all_tables_are_newest_first_and_paged_without_loss() -> None
     assert seen == list(range(1, 40))
 
 
-def test_commits_are_chosen_by_size_operation_and_schema() -> None:
+def test_commits_are_filtered_by_size_operation_and_schema() -> None:
     rows = [
         row(1, NOW - 3 * HOUR, 1, schema_id=0, added_data_files=None),
         row(2, NOW - 2 * HOUR, 2, schema_id=1, parent_id=1, operation="delete", added_data_files=0),
@@ -253,20 +253,20 @@ def test_a_fixed_clock_is_the_end_of_every_range() -> None:
     assert page(made, end=(NOW + DAY) // 1000).rows[0].values == later.values
 
 
-def test_the_page_of_a_table_gives_the_reason_that_the_fleet_gives() -> None:
+def test_the_page_of_a_table_shows_the_same_reason_as_the_fleet() -> None:
     made = parts(lake([row(1, NOW - HOUR)]), slow_source(160.0))
     detail = asyncio.run(made.backend.tables.detail(TableName("lake", "sales", "orders")))
     assert detail.reason == only(made).reason
     assert detail.reason.code == "job_slower"
 
 
-def test_files_before_a_burst_that_nobody_counted_are_not_told() -> None:
+def test_an_unknown_number_of_files_before_a_burst_is_not_shown() -> None:
     orphan = row(BIG, BURST, 51_202, added_data_files=50_000, parent_id=77)
     found = only(parts(lake([orphan], [moved(BIG, BURST)]))).reason
     assert found.sentence == "50,000 files in one append at 03:04"
 
 
-def test_differences_are_taken_against_the_instant_that_is_asked_for_and_reasons_are_not() -> None:
+def test_differences_are_relative_to_the_requested_instant_and_reasons_are_not() -> None:
     made = parts(burst())
     assert only(made, compare_s=86_400) == only(made)
     recent = only(made, compare_s=3_600)
@@ -278,7 +278,7 @@ def test_differences_are_taken_against_the_instant_that_is_asked_for_and_reasons
     assert only(made, **short, compare_s=10 * 86_400).deltas.data_files is None
 
 
-def test_a_job_is_compared_with_the_instant_that_is_asked_for() -> None:
+def test_a_job_is_compared_with_the_requested_instant() -> None:
     labels = {"catalog": "lake", "table_namespace": "sales", "table": "orders", "job_name": "churn"}
     hour, end = (NOW - HOUR) // 1000, NOW // 1000
     series = {
@@ -307,7 +307,7 @@ def sized(number, before, after, **fields):
         ("skew", "2134"),
     ],
 )
-def test_shares_and_skew_are_sorted_by(sort: str, order: str) -> None:
+def test_rows_can_be_sorted_by_shares_and_skew(sort: str, order: str) -> None:
     told = [
         sized(1, 10, 20, small=10, deletes=10, skew=1.5),
         sized(2, 1_000, 1_100, small=100, deletes=11, skew=9.0),

@@ -24,7 +24,7 @@ def table(number):
     return {"table_uuid": str(uuid.UUID(int=number)), "table": f"t{number:02}"}
 
 
-def test_a_part_after_the_watermark_is_not_known_instead_of_calm() -> None:
+def test_a_part_after_the_watermark_is_unknown_and_not_calm() -> None:
     rows = [row(1, START - HOUR, 10), row(2, START + HOUR, 12, observed_at=START + 2 * HOUR)]
     (found,) = heat(parts(lake(rows))).rows
     assert found.commits == [0, 0, 1, 0] + [None] * 44
@@ -32,7 +32,7 @@ def test_a_part_after_the_watermark_is_not_known_instead_of_calm() -> None:
     assert found.risk == ["none"] * 4 + [None] * 44
 
 
-def test_an_alert_stands_in_every_part_in_which_it_fired() -> None:
+def test_an_alert_is_shown_in_every_part_in_which_it_fired() -> None:
     made = parts(lake([row(1, START - HOUR, 10), row(2, NOW - HOUR, 10, **{**table(2), "table": "other"})]))
     assert {tuple(each.alerts or ()) for each in heat(made).rows} == {()}
     told = [alert(START + HOUR + 1), alert(START + HOUR + 1, START + 2 * HOUR), alert(NOW - HOUR, mark="b" * 16)]
@@ -50,7 +50,7 @@ def test_the_worst_thirty_that_match_are_shown_and_all_are_counted() -> None:
     assert one.table == "t07"
 
 
-def test_a_name_that_could_never_be_read_has_nothing_to_tell() -> None:
+def test_a_table_that_was_never_readable_has_no_data() -> None:
     unreadable = change("unreadable", NOW - HOUR, "bad-metadata", table_uuid=None, subject="lake.sales.orders")
     (found,) = heat(parts(lake([], [unreadable]))).rows
     assert set(found.commits) == set(found.data_files) == set(found.risk) == {None}

@@ -27,12 +27,12 @@ def test_counters_begin_at_zero_and_only_rise_with_new_commits() -> None:
     assert counters(made)[COMMITS] == 1
 
 
-def test_without_what_was_kept_a_restart_never_shows_less_than_it_will_and_more_than_zero() -> None:
+def test_without_saved_state_counters_of_a_restart_begin_at_zero() -> None:
     engine = lake([commit(i, NOW - (9 - i) * HOUR, observed_at=NOW) for i in range(1, 4)])
     assert set(counters(parts(engine)).values()) == {0.0}
 
 
-def test_a_history_that_comes_in_pieces_is_no_new_commit() -> None:
+def test_a_history_that_arrives_in_pieces_is_not_a_new_commit() -> None:
     made = parts()
     made.store.apply(Facts([commit(1, NOW - 3 * HOUR)], []))
     assert counters(made) == {}
@@ -45,7 +45,7 @@ def lived(tmp_path, engine: MemoryEngine):
     return parts(engine, counters=CounterFile(tmp_path / "state" / "counters.json"))
 
 
-def test_a_restart_goes_on_where_the_counters_stood_and_adds_what_came_meanwhile(tmp_path) -> None:
+def test_a_restart_resumes_the_counters_and_adds_commits_made_meanwhile(tmp_path) -> None:
     engine = lake([commit(1, NOW - 9 * HOUR, observed_at=NOW)])
     made = lived(tmp_path, engine)
     counters(made)
@@ -58,7 +58,7 @@ def test_a_restart_goes_on_where_the_counters_stood_and_adds_what_came_meanwhile
     assert counters(lived(tmp_path, engine))[ADDED] == 10
 
 
-def test_a_kill_between_two_savings_loses_no_commit_and_counts_none_twice(tmp_path) -> None:
+def test_a_kill_between_two_saves_loses_no_commit_and_counts_none_twice(tmp_path) -> None:
     engine = lake([commit(1, NOW - 9 * HOUR, observed_at=NOW)])
     made = lived(tmp_path, engine)
     counters(made)
@@ -68,14 +68,14 @@ def test_a_kill_between_two_savings_loses_no_commit_and_counts_none_twice(tmp_pa
     assert counters(made)[COMMITS] == counters(lived(tmp_path, engine))[COMMITS] == 1
 
 
-def test_a_file_that_cannot_be_understood_is_a_reset(tmp_path) -> None:
+def test_an_unreadable_state_file_is_a_counter_reset(tmp_path) -> None:
     (tmp_path / "counters.json").write_text("{")
     engine = lake([commit(1, NOW - 9 * HOUR, observed_at=NOW)])
     made = parts(engine, counters=CounterFile(tmp_path / "counters.json"))
     assert counters(made)[COMMITS] == 0
 
 
-def test_a_rollback_is_no_commit() -> None:
+def test_a_rollback_is_not_counted_as_a_commit() -> None:
     rows = [commit(1, NOW - 3 * HOUR, observed_at=NOW), commit(2, NOW - 2 * HOUR)]
     engine = lake(rows, [moved(1, NOW - 3 * HOUR), moved(2, NOW - 2 * HOUR)])
     made = parts(engine)
@@ -99,7 +99,7 @@ def gauges(made) -> dict[str, float]:
     return made.gauges.numbers()[1][0].gauges
 
 
-def test_what_is_worked_out_now_and_then_keeps_its_newest_known_value() -> None:
+def test_numbers_computed_now_and_then_keep_their_newest_known_value() -> None:
     rows = [
         commit(1, NOW - 5 * HOUR, observed_at=NOW, debt_files=40, skew_max_over_median=2.5),
         commit(2, NOW - 4 * HOUR, debt_files=60),
@@ -111,7 +111,7 @@ def test_what_is_worked_out_now_and_then_keeps_its_newest_known_value() -> None:
     assert "lakehouse_table_delete_bytes" not in told
 
 
-def test_the_usual_interval_is_known_from_five_moves_on() -> None:
+def test_the_usual_interval_is_known_with_five_moves() -> None:
     four = [commit(i, NOW - (9 - i) * HOUR, observed_at=NOW) for i in range(1, 5)]
     assert "lakehouse_table_usual_commit_interval_seconds" not in gauges(parts(lake(four)))
     five = [*four, commit(5, NOW - HOUR, total_delete_bytes=7, metadata_bytes=9)]

@@ -30,50 +30,50 @@ def made_of(*states):
     return parts(lake(rows, [moved(r.snapshot_id, r.committed_at) for r in rows]))
 
 
-def test_a_commit_that_adds_more_than_the_share_is_told_with_its_numbers() -> None:
+def test_a_commit_that_adds_more_than_the_share_is_listed_with_its_numbers() -> None:
     found = page(made_of((NOW - 9 * HOUR, 1_000), (NOW - HOUR, 1_201)), grew=0.2)
     assert (found[0].growth.files_before, found[0].growth.files_after, found[0].growth.share) == (1_000, 1_201, 0.201)
     assert found[0].growth.at == (NOW - HOUR) // 1000
 
 
-def test_exactly_the_share_is_not_more_than_it() -> None:
+def test_growth_by_exactly_the_share_is_not_listed() -> None:
     assert page(made_of((NOW - 9 * HOUR, 1_000), (NOW - HOUR, 1_200)), grew=0.2) == []
     assert page(made_of((NOW - 9 * HOUR, 10), (NOW - HOUR, 11)), grew=0.1) == []
 
 
-def test_small_commits_add_up_within_the_time_and_not_beyond() -> None:
+def test_small_commits_add_up_within_the_window_and_not_beyond() -> None:
     steps = [(NOW - HOUR + i * MINUTE, 1_000 + 60 * i) for i in range(5)]
     made = made_of((NOW - 9 * HOUR, 1_000), *steps)
     assert page(made, grew=0.2, within_s=300)
     assert page(made, grew=0.2, within_s=120) == []
 
 
-def test_a_growth_that_is_undone_is_still_told() -> None:
+def test_a_growth_that_is_undone_is_still_listed() -> None:
     states = [(NOW - 9 * HOUR, 1_000), (NOW - HOUR, 3_000), (NOW - HOUR + SECOND, 900)]
     assert page(made_of(*states), grew=1.9)[0].growth.files_after == 3_000
 
 
-def test_from_nothing_every_rise_is_more_than_any_share_and_the_share_is_no_number() -> None:
+def test_a_rise_from_zero_exceeds_any_share_and_has_no_ratio() -> None:
     found = page(made_of((NOW - 9 * HOUR, 0), (NOW - HOUR, 3)), grew=50.0)
     assert (found[0].growth.files_before, found[0].growth.share) == (0, None)
 
 
-def test_an_unknown_number_is_neither_side_of_a_growth() -> None:
+def test_an_unknown_number_is_no_side_of_a_growth() -> None:
     states = [(NOW - 9 * HOUR, 100), (NOW - 2 * HOUR, None), (NOW - HOUR, 100)]
     assert page(made_of(*states), grew=0.0) == []
 
 
-def test_the_first_known_state_is_no_growth() -> None:
+def test_the_first_known_state_is_not_a_growth() -> None:
     assert page(made_of((NOW - HOUR, 50_000)), grew=0.0) == []
 
 
-def test_a_rise_before_the_range_is_not_told_and_one_at_its_first_instant_is() -> None:
+def test_a_rise_before_the_range_is_not_listed_and_one_at_its_first_instant_is() -> None:
     made = made_of((NOW - 9 * HOUR, 100), (NOW - 5 * HOUR, 200), (NOW - HOUR, 201))
     assert page(made, start=NOW - 5 * HOUR + SECOND, grew=0.2) == []
     assert page(made, start=NOW - 5 * HOUR, grew=0.2)
 
 
-def test_an_old_range_is_answered_from_the_meta_tables() -> None:
+def test_an_old_range_is_read_from_the_meta_tables() -> None:
     made = made_of((NOW - 90 * HOUR, 100), (NOW - 80 * HOUR, 200), (NOW - HOUR, 200))
     assert page(made, start=NOW - 85 * HOUR, end=NOW - 70 * HOUR, grew=0.2)
     assert page(made, start=NOW - 79 * HOUR, end=NOW - 70 * HOUR, grew=0.2) == []
@@ -88,7 +88,7 @@ class Broken(MemoryEngine):
         return super().select(query)
 
 
-def test_what_grew_long_ago_is_an_error_and_not_nothing_when_nobody_can_look() -> None:
+def test_growth_long_ago_is_an_error_and_not_empty_when_no_engine_can_read_it() -> None:
     engine = Broken()
     engine.append([row(1, NOW - 90 * HOUR, 100), row(2, NOW - HOUR, 200)], [])
     made = parts(engine)
@@ -97,7 +97,7 @@ def test_what_grew_long_ago_is_an_error_and_not_nothing_when_nobody_can_look() -
     assert len(page(made, start=NOW - 85 * HOUR, end=NOW - 70 * HOUR)) == 1
 
 
-def test_a_commit_of_the_watcher_counts_at_once() -> None:
+def test_a_commit_from_the_watcher_counts_immediately() -> None:
     made = made_of((NOW - 9 * HOUR, 100))
     assert page(made, grew=0.2) == []
     made.store.apply(Facts([row(9, NOW - MINUTE, 200)], [moved(9, NOW - MINUTE)]))
@@ -124,7 +124,7 @@ def any_states(chance: Random):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_every_share_time_and_range_gives_what_the_definition_gives(seed: int) -> None:
+def test_every_share_window_and_range_matches_the_definition(seed: int) -> None:
     chance = Random(seed)
     states = {f"t{i:02}": any_states(chance) for i in range(TABLES)}
     rows, log = [], []
@@ -150,7 +150,7 @@ def test_every_share_time_and_range_gives_what_the_definition_gives(seed: int) -
         assert index.greatest(index.update(tables, NOW), (start, end), within) == slowly, (start, end, within)
 
 
-def test_the_greatest_growth_is_the_one_that_is_told() -> None:
+def test_the_greatest_growth_is_the_one_listed() -> None:
     made = made_of((NOW - 9 * HOUR, 100), (NOW - 3 * HOUR, 130), (NOW - 2 * HOUR, 390), (NOW - HOUR, 400))
     history = made.store.reading.lake.histories[UUID]
     assert greatest(history, NOW - 6 * HOUR, NOW, 300).after == 390

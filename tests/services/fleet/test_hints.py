@@ -37,7 +37,7 @@ NOTHING = Sighted(0, 0, (), whole=False, troubles=())
         (0, None, "meta: refused", "catalog_down", "refused"),
     ],
 )
-def test_each_reason_has_its_own_words(known, seen, error, code, said) -> None:
+def test_each_reason_has_its_own_text(known, seen, error, code, said) -> None:
     hint = about_tables(known, seen, CATALOGS, error)
     assert hint is not None
     assert hint.code == code
@@ -53,11 +53,11 @@ def test_each_reason_has_its_own_words(known, seen, error, code, said) -> None:
         (3, None),
     ],
 )
-def test_where_all_is_shown_nothing_is_said(known, seen) -> None:
+def test_where_everything_is_shown_there_is_no_hint(known, seen) -> None:
     assert about_tables(known, seen, CATALOGS, None) is None
 
 
-def test_the_watcher_says_what_there_is_to_read_before_it_reads(tmp_path) -> None:
+def test_the_watcher_reports_the_amount_to_read_before_it_reads(tmp_path) -> None:
     lake = Lake(tmp_path)
     for name in ("sales.orders", "sales.returns", "web.clicks"):
         lake.table(name)

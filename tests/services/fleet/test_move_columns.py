@@ -67,7 +67,7 @@ def instants(chance: Random, tables):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_where_tables_stand_is_what_their_histories_say_at_any_instant(seed: int) -> None:
+def test_states_of_tables_equal_their_histories_at_any_instant(seed: int) -> None:
     chance = Random(seed)
     made = made_of(chance)
     tables, standings = made.store.reading.lake.listed, StateVectorCache(MoveColumns())
@@ -86,7 +86,7 @@ def test_where_tables_stand_is_what_their_histories_say_at_any_instant(seed: int
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_order_of_the_fleet_is_that_of_the_reasons_that_its_rows_give(seed: int) -> None:
+def test_the_order_of_the_fleet_is_that_of_the_reasons_in_its_rows(seed: int) -> None:
     chance = Random(100 + seed)
     made = made_of(chance)
     tables = made.store.reading.lake.listed
@@ -107,7 +107,7 @@ def test_the_order_of_the_fleet_is_that_of_the_reasons_that_its_rows_give(seed: 
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_each_part_of_a_range_holds_what_the_histories_say(seed: int) -> None:
+def test_each_part_of_a_range_equals_the_histories(seed: int) -> None:
     chance = Random(500 + seed)
     made, start = made_of(chance), NOW - chance.randrange(2, 40) * HOUR - 1
     query = FleetQuery(start=start // 1000, end=NOW // 1000)
@@ -127,7 +127,7 @@ def test_each_part_of_a_range_holds_what_the_histories_say(seed: int) -> None:
         assert shown[table.name.table].risk == risks
 
 
-def test_a_table_that_changed_is_looked_at_again_and_the_others_are_not_lost() -> None:
+def test_a_changed_table_is_evaluated_again_and_the_others_are_kept() -> None:
     made = made_of(Random(3))
     standings = StateVectorCache(MoveColumns())
     before = standings.at(made.store.reading.lake.listed, NOW, NOW)
@@ -140,7 +140,7 @@ def test_a_table_that_changed_is_looked_at_again_and_the_others_are_not_lost() -
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_segments_hold_what_was_put_last_wherever_they_moved(seed: int) -> None:
+def test_segments_hold_the_last_written_values_wherever_they_moved(seed: int) -> None:
     chance, segments, held = Random(seed), Segments(2), {}
     segments.grow(10)
     for _ in range(200):

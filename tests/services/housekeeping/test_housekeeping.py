@@ -53,7 +53,7 @@ def test_todays_files_are_rewritten_hourly_and_yesterdays_once() -> None:
     assert compacted.count(today) in {4, 5}
 
 
-def test_hundreds_of_days_of_a_backfill_are_compacted_by_one_run_in_few_calls() -> None:
+def test_hundreds_of_backfilled_days_are_compacted_by_one_run_in_few_calls() -> None:
     world = World()
     for half in range(2):
         world.rows(*(world.fact(2 * day + half, NOW - day * DAY) for day in range(300)))
@@ -68,7 +68,7 @@ def test_hundreds_of_days_of_a_backfill_are_compacted_by_one_run_in_few_calls() 
     assert sum(row["commits"] for row in world.days("commits")) == 600
 
 
-def test_one_call_runs_one_step_and_an_idle_look_is_not_repeated_at_once() -> None:
+def test_one_call_runs_one_step_and_an_idle_check_is_not_repeated_immediately() -> None:
     world = World()
     busy(world, 30)
     world.clock.micros += 3 * HOUR
@@ -87,7 +87,7 @@ def test_one_call_runs_one_step_and_an_idle_look_is_not_repeated_at_once() -> No
     assert reads
 
 
-def test_a_restarted_pipeline_knows_from_the_meta_tables_what_was_done() -> None:
+def test_a_restarted_pipeline_reads_finished_steps_from_the_meta_tables() -> None:
     world = World()
     busy(world, 30)
     world.clock.micros += 3 * HOUR
@@ -134,7 +134,7 @@ def test_a_step_that_fails_is_recorded_backs_off_and_does_not_hold_up_the_others
     assert "rollup" in [r.kind for r in world.settle(housekeeping)]
 
 
-def test_a_row_of_maintenance_says_what_was_found_and_left() -> None:
+def test_a_row_of_maintenance_has_the_counts_before_and_after() -> None:
     world = World()
     busy(world, 30)
     world.clock.micros += 3 * HOUR
@@ -148,7 +148,7 @@ def test_a_row_of_maintenance_says_what_was_found_and_left() -> None:
     assert len({row["run_id"] for row in world.read(MAINTENANCE)}) == len(world.read(MAINTENANCE))
 
 
-def test_orphans_are_looked_for_daily_from_the_second_day_and_counted_before_they_go() -> None:
+def test_orphans_are_searched_daily_from_the_second_day_and_counted_before_deletion() -> None:
     world = World()
     busy(world, 2)
     world.settle()
@@ -163,7 +163,7 @@ def test_orphans_are_looked_for_daily_from_the_second_day_and_counted_before_the
     assert world.upkeep.calls.count(("orphans", "changes")) == 2
 
 
-def test_retention_is_due_daily_when_something_is_old() -> None:
+def test_retention_is_due_daily_when_rows_are_old_enough() -> None:
     world = World()
     world.commit(1, NOW - 40 * DAY)
     world.lake["u"] = set()
@@ -180,7 +180,7 @@ def test_retention_is_due_daily_when_something_is_old() -> None:
     "name",
     around(("merge_hours", "merge_days", "mark_rolled", "compact", "expire", "delete_raw", "append_maintenance")),
 )
-def test_housekeeping_that_dies_anywhere_is_made_whole_by_the_next_process(name: str) -> None:
+def test_housekeeping_that_dies_anywhere_is_completed_by_the_next_process(name: str) -> None:
     world = World()
     world.commit(1, NOW - 40 * DAY)
     world.lake["u"] = set()
@@ -196,7 +196,7 @@ def test_housekeeping_that_dies_anywhere_is_made_whole_by_the_next_process(name:
     assert len(world.upkeep.standing(SNAPSHOTS).committed) <= schedule.SNAPSHOTS_KEPT + 3
 
 
-def test_large_partitions_have_more_than_one_file_by_right_and_batches_are_bounded() -> None:
+def test_large_partitions_may_have_more_than_one_file_and_batches_are_bounded() -> None:
     gib = 1024**3
     assert schedule.excess(PartitionFiles(0, DAY, 1, 1)) == 0
     assert schedule.excess(PartitionFiles(0, DAY, 5, gib)) == 0
@@ -225,7 +225,7 @@ class Doctor:
         return RepairReport(run_id="r", snapshots_replaced=self.hurt, **numbers)
 
 
-def test_damaged_rows_are_tried_again_once_a_day_whoever_runs() -> None:
+def test_damaged_rows_are_retried_once_a_day_whichever_process_runs() -> None:
     world, doctor = World(), Doctor(2)
     for _ in range(3):
         world.settle(world.housekeeping(repairs=doctor))
@@ -237,7 +237,7 @@ def test_damaged_rows_are_tried_again_once_a_day_whoever_runs() -> None:
     assert doctor.made == 2
 
 
-def test_a_repair_that_fails_is_tried_again_sooner_and_one_with_nothing_to_do_writes_nothing() -> None:
+def test_a_failed_repair_is_retried_sooner_and_one_with_nothing_to_do_writes_nothing() -> None:
     world, doctor = World(), Doctor(1)
     doctor.down = True
     kept = world.housekeeping(repairs=doctor)

@@ -23,7 +23,7 @@ def uuid_of(lake: Lake, name: str) -> str:
     return str(lake.load(name).metadata.table_uuid)
 
 
-def test_ids_are_those_of_the_metadata_now_so_expired_ones_have_left(lake: Lake) -> None:
+def test_ids_are_those_of_the_present_metadata_without_expired_ones(lake: Lake) -> None:
     table = lake.table()
     for _ in range(3):
         table.append(rows("eu"))

@@ -14,7 +14,7 @@ from upkeep_world import NOW, World
 OLD = NOW - 40 * DAY
 
 
-def test_a_row_goes_only_when_it_is_old_and_its_id_has_left_a_metadata_that_was_read() -> None:
+def test_a_row_is_deleted_only_when_it_is_old_and_its_id_has_left_the_metadata_that_was_read() -> None:
     world = World()
     for number, (at, series) in enumerate([(OLD, "u"), (OLD + HOUR, "u"), (NOW, "u"), (OLD, "unread")], 1):
         world.commit(number, at, series=series)
@@ -25,7 +25,7 @@ def test_a_row_goes_only_when_it_is_old_and_its_id_has_left_a_metadata_that_was_
     assert world.left("unread") == [4]
 
 
-def test_all_old_rows_of_a_dropped_table_go() -> None:
+def test_all_old_rows_of_a_dropped_table_are_deleted() -> None:
     world = World()
     world.commit(1, OLD)
     world.commit(2, NOW)
@@ -35,7 +35,7 @@ def test_all_old_rows_of_a_dropped_table_go() -> None:
     assert world.left() == [2]
 
 
-def test_hours_and_days_are_rolled_and_the_floor_stands_before_the_first_row_goes() -> None:
+def test_hours_and_days_are_rolled_up_and_the_floor_is_stored_before_the_first_row_is_deleted() -> None:
     world = World()
     world.commit(1, OLD, added_records=7)
     world.lake["u"] = set()
@@ -48,7 +48,7 @@ def test_hours_and_days_are_rolled_and_the_floor_stands_before_the_first_row_goe
     assert (world.left(), world.days("added_records")[0]["added_records"]) == ([], 7)
 
 
-def test_the_floor_never_falls_and_closed_days_are_not_rolled_again_after_rows_went() -> None:
+def test_the_floor_never_falls_and_closed_days_are_not_rolled_up_again_after_deletion() -> None:
     world = World()
     for number, at in enumerate((OLD, OLD + 5 * DAY), 1):
         world.commit(number, at, added_records=number)
@@ -76,7 +76,7 @@ def test_a_late_fact_stays_raw_and_is_counted() -> None:
     assert world.days("commits")[0]["commits"] == 1
 
 
-def test_a_row_that_a_staying_row_is_told_as_a_difference_of_stays_through_the_whole_chain() -> None:
+def test_a_row_that_a_retained_row_is_a_difference_from_is_retained_through_the_whole_chain() -> None:
     world = World()
     world.commit(1, OLD, partitions_scope="full")
     world.commit(2, OLD + 1, partitions_scope="changed", partitions_base=1)
@@ -104,7 +104,7 @@ def test_retention_that_dies_anywhere_is_finished_by_the_next_and_the_roll_up_ke
     assert world.days("commits", "added_records")[0]["commits"] == 3
 
 
-def test_hours_go_by_whole_months_and_days_stay_for_ever() -> None:
+def test_hours_are_deleted_by_whole_months_and_days_are_kept_forever() -> None:
     world = World()
     world.commit(1, NOW - 399 * DAY)
     world.rollups().run()

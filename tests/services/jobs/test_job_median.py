@@ -26,7 +26,7 @@ def runs(*seconds: float, every: int = 3, state: str = "ok") -> BarsLane:
     return BarsLane(id="job_runs", source="runs", unit="runs", status="ok", bars=bars)
 
 
-def test_it_is_the_middle_of_the_newest_runs_from_the_third_on() -> None:
+def test_it_is_the_median_of_the_newest_runs_once_there_are_three() -> None:
     found = beside(band(), runs(50, 52, 900, 54), SPAN).median
     assert found is not None
     assert found[3 * LEAST_RUNS - 1] is None
@@ -47,7 +47,7 @@ def test_all_runs_of_a_wide_step_count() -> None:
     assert found == [None, 10], "the newest nine alone would tell 90"
 
 
-def test_a_gap_of_the_line_is_one_of_the_median() -> None:
+def test_a_gap_in_the_line_is_a_gap_in_the_median() -> None:
     values: list[float | None] = [50.0] * len(SPAN.instants())
     values[20] = None
     found = beside(band(values), runs(*[50] * 5), SPAN).median
@@ -55,12 +55,12 @@ def test_a_gap_of_the_line_is_one_of_the_median() -> None:
     assert (found[19], found[20], found[21]) == (50, None, 50)
 
 
-def test_nothing_is_told_of_too_few_runs_failed_ones_or_a_lane_that_failed() -> None:
+def test_too_few_runs_failed_runs_and_a_failed_lane_have_no_median() -> None:
     assert beside(band(), runs(50, 52), SPAN).median is None
     assert beside(band(), runs(50, 52, 54, 56, state="failed"), SPAN).median is None
     assert beside(band(status="error"), runs(50, 52, 54, 56), SPAN).median is None
 
 
-def test_the_settings_query_stands() -> None:
+def test_the_median_of_the_settings_query_takes_precedence() -> None:
     own = [7.0] * len(SPAN.instants())
     assert beside(band(median=own), runs(50, 52, 54, 56), SPAN).median == own

@@ -35,14 +35,14 @@ def lanes(source: MemoryMetrics | None, job: ConfiguredJob = OWN, asked: tuple[s
     return {lane["id"]: lane for lane in msgspec.json.decode(msgspec.json.encode(answer.lanes))}
 
 
-def test_series_of_the_settings_query_add_up_in_its_unit_with_its_question() -> None:
+def test_series_of_the_settings_query_are_summed_in_its_unit_and_show_its_query() -> None:
     found = lanes(MemoryMetrics("main", {"own_cpu": steady(1.5, 0.5), "own_spill": steady(0.0)}))
     assert (found["cpu"]["status"], found["cpu"]["unit"], found["cpu"]["v"][7]) == ("ok", "cores", 2.0)
     assert found["cpu"]["query"] == {"promql": "own_cpu", "prometheus": "https://one.example"}
     assert (found["spill"]["unit"], found["spill"]["v"][7]) == ("bytes", 0.0), "a zero that was measured stays one"
 
 
-def test_without_a_query_spark_s_own_series_of_the_application_of_that_name_tell() -> None:
+def test_without_a_query_spark_s_own_series_of_the_application_of_that_name_are_used() -> None:
     plain = ConfiguredJob(name="churn", reads=("lake.sales.*",))
     told = {templates.busy_cores("churn", 60): steady(3.0), templates.executors("churn", 60): steady(8.0)}
     found = lanes(MemoryMetrics("main", told), plain)
@@ -51,7 +51,7 @@ def test_without_a_query_spark_s_own_series_of_the_application_of_that_name_tell
     assert (found["spill"]["status"], set(found["spill"]["v"])) == ("absent", {None})
 
 
-def test_what_nobody_measures_is_absent_and_not_zero() -> None:
+def test_a_signal_without_series_is_absent_and_not_zero() -> None:
     for found in (lanes(MemoryMetrics("main", {}), ConfiguredJob(name="churn", reads=OWN.reads)), lanes(None)):
         assert {found[lane]["status"] for lane in ASKED[1:]} == {"absent"}
         assert {value for lane in ASKED[1:] for value in found[lane]["v"]} == {None}
@@ -63,7 +63,7 @@ def test_an_instant_without_a_sample_is_a_gap() -> None:
     assert (found[0], found[9], found[15], found[20]) == (None, 4.0, None, 4.0)
 
 
-def test_each_query_fails_alone_and_the_table_s_lanes_stand() -> None:
+def test_each_query_fails_alone_and_the_table_s_lanes_remain() -> None:
     class OneBroken(MemoryMetrics):
         async def range(self, query: RangeQuery) -> Matrix:
             if query.promql == "own_spill":
@@ -75,7 +75,7 @@ def test_each_query_fails_alone_and_the_table_s_lanes_stand() -> None:
     assert (found["cpu"]["status"], found["data_files"]["status"]) == ("ok", "ok")
 
 
-def test_only_lanes_that_are_asked_for_cost_a_question() -> None:
+def test_only_requested_lanes_cause_a_query() -> None:
     class Counting(MemoryMetrics):
         asked: list[str]
 

@@ -27,7 +27,7 @@ RUN = RunFact(
 )
 
 
-def test_an_item_that_is_no_run_is_left_out_and_the_others_come_back() -> None:
+def test_an_item_that_is_not_a_run_is_skipped_and_the_others_are_restored() -> None:
     inbox = MemoryInbox()
     asyncio.run(RunRegistry(inbox).accept([RUN]))
     inbox.put([InboxItem("run", "bad", b"{", 0), InboxItem("run", "worse", b"\xff\xfe", 1)])
@@ -36,7 +36,7 @@ def test_an_item_that_is_no_run_is_left_out_and_the_others_come_back() -> None:
     assert [run.job for run in asyncio.run(runs.of_table(NAME, NOW - HOUR, NOW))] == ["churn"]
 
 
-def test_the_state_of_the_inbox_follows_what_it_last_did() -> None:
+def test_the_state_of_the_inbox_follows_its_last_operation() -> None:
     made = parts()
 
     def shown() -> tuple[str, str | None]:
@@ -77,7 +77,7 @@ TOLD = [
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(5)))[::7])
-def test_transitions_in_any_order_and_twice_make_the_same_runs(order: tuple[int, ...]) -> None:
+def test_transitions_in_any_order_and_repeated_result_in_the_same_runs(order: tuple[int, ...]) -> None:
     runs = RunRegistry(MemoryInbox(), MemoryEngine(), FixedClock())
     for place in (*order, *order[:3]):
         asyncio.run(runs.accept([TOLD[place]]))
@@ -90,7 +90,7 @@ def test_transitions_in_any_order_and_twice_make_the_same_runs(order: tuple[int,
     assert runs.job_of_application("app-1") == "churn"
 
 
-def test_a_restart_unites_the_meta_table_with_the_inbox_by_key() -> None:
+def test_a_restart_merges_the_meta_table_with_the_inbox_by_key() -> None:
     inbox, engine = MemoryInbox(), MemoryEngine()
     engine.append([], [], [TOLD[2], msgspec.structs.replace(TOLD[3], message="as it stands in the row")])
     asyncio.run(RunRegistry(inbox).accept([TOLD[3], *TOLD[:2]]))
@@ -100,7 +100,7 @@ def test_a_restart_unites_the_meta_table_with_the_inbox_by_key() -> None:
     assert runs._runs["b"].message == "as it stands in the row"
 
 
-def test_a_meta_table_that_did_not_answer_at_the_start_is_read_when_it_does() -> None:
+def test_a_meta_table_that_is_unavailable_at_startup_is_read_once_it_responds() -> None:
     engine = MemoryEngine()
     engine.append([], [], TOLD[2:4])
     engine.failure = SourceUnavailable("meta", "down")
@@ -112,7 +112,7 @@ def test_a_meta_table_that_did_not_answer_at_the_start_is_read_when_it_does() ->
     assert len(shown(runs)) == 1
 
 
-def test_runs_that_another_server_accepted_are_seen_too() -> None:
+def test_runs_accepted_by_another_server_are_shown_too() -> None:
     inbox = MemoryInbox()
     mine, other = RunRegistry(inbox, MemoryEngine(), FixedClock()), RunRegistry(inbox)
     mine.restore()
@@ -142,7 +142,7 @@ def test_memory_holds_the_hot_window_and_older_ranges_come_from_the_meta_table()
     assert (runs._runs, runs._told, dict(runs._of_table)) == ({}, {}, {})
 
 
-def test_memory_is_bounded_by_number_too() -> None:
+def test_memory_is_bounded_by_the_number_of_runs_too() -> None:
     runs = RunRegistry(MemoryInbox(), MemoryEngine(), FixedClock(), most=200)
     many = [told(f"r{i:06}", "ok", NOW - HOUR + i, tables=READS, started_at=NOW - DAY) for i in range(203)]
     asyncio.run(runs.accept(many))

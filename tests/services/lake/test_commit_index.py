@@ -57,7 +57,7 @@ def paged(made, query: CommitsQuery) -> list[CommitRow]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_pages_hold_what_looking_at_every_table_finds(seed) -> None:
+def test_pages_of_the_index_equal_a_scan_of_every_table(seed) -> None:
     chance = random.Random(seed)
     facts = [commit(chance, number) for number in range(120)]
     # Some of one instant, in one table and in several.
@@ -98,7 +98,7 @@ def test_hours_that_left_the_window_leave_the_index() -> None:
     assert next(index.newest(later.listed[:1], later.floor, wanted))[0].uuid == later.listed[0].uuid
 
 
-def test_a_table_that_is_gone_is_in_no_list_and_comes_back_whole() -> None:
+def test_a_dropped_table_is_in_no_list_and_is_complete_when_it_returns() -> None:
     facts = [row(i + 1, NOW - i * MINUTE, 10, table_uuid=f"u{i % 3}", table=f"t{i % 3}") for i in range(30)]
     current = parts(lake(facts)).store.reading.lake
     index, wanted = CommitIndex(), CommitFilter(NOW - HOUR, NOW + 1)
@@ -116,7 +116,7 @@ def test_a_table_that_changed_without_a_new_commit_changes_nothing_in_the_order(
     assert [one.snapshot_id for one in paged(made, query)] == [one.snapshot_id for one in before] == ["1"]
 
 
-def test_a_schema_that_was_corrected_is_corrected_also_for_commits_that_stand_far_before_it() -> None:
+def test_a_corrected_schema_is_corrected_for_much_older_commits_too() -> None:
     """A clock that goes back: the parent of an old commit is committed later, and its schema was told wrongly first."""
     rows = [
         row(i, NOW - (400 - i) * SECOND, 10, schema_id=0, parent_id=999 if i == 3 else i - 1) for i in range(1, 257)

@@ -56,7 +56,7 @@ def shown(store: HotStore):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_new_files_alone_give_the_index_that_reading_everything_gives(seed: int) -> None:
+def test_reading_only_new_files_builds_the_same_index_as_reading_everything(seed: int) -> None:
     chance, clock, engine = Random(seed), FixedClock(NOW), MemoryEngine()
     files = FilesOf(engine)
     whole, by_file = HotStore(engine, clock), HotStore(engine, clock, fresh=files)
@@ -77,7 +77,7 @@ def test_new_files_alone_give_the_index_that_reading_everything_gives(seed: int)
     assert files.asked
 
 
-def test_a_new_head_asks_for_its_files_and_not_for_the_window() -> None:
+def test_a_new_head_reads_its_files_and_not_the_window() -> None:
     files = FilesOf(MemoryEngine())
     files.append([row(1, NOW - HOUR, 1)], [moved(1, NOW - HOUR)])
     made = HotStore(files.engine, FixedClock(), fresh=files)
@@ -89,7 +89,7 @@ def test_a_new_head_asks_for_its_files_and_not_for_the_window() -> None:
     assert made.reading.lake.histories["other"].head.total_data_files == 2
 
 
-def test_a_rollback_to_a_row_that_left_memory_brings_it_back() -> None:
+def test_a_rollback_to_an_evicted_row_loads_it_again() -> None:
     files = FilesOf(MemoryEngine())
     files.append([row(1, NOW - 90 * HOUR, 7), row(2, NOW - 80 * HOUR, 8)], [moved(2, NOW - 80 * HOUR)])
     made = HotStore(files.engine, FixedClock(), fresh=files)
@@ -110,7 +110,7 @@ def many(tables: int, hours: int):
     return lake(rows, log)
 
 
-def test_beyond_the_budget_old_hours_are_let_go_and_answers_stay_the_same() -> None:
+def test_beyond_the_budget_old_hours_are_evicted_and_responses_stay_the_same() -> None:
     engine, all_of_it = many(6, 40), parts(many(6, 40))
     most = all_of_it.store.nbytes // 2
     made = parts(engine, hot_bytes=most)
@@ -125,7 +125,7 @@ def test_beyond_the_budget_old_hours_are_let_go_and_answers_stay_the_same() -> N
         assert lists[0] == lists[1]
 
 
-def test_a_table_that_somebody_looks_at_keeps_its_hours_longest() -> None:
+def test_a_viewed_table_keeps_its_hours_longest() -> None:
     made = HotStore(many(6, 40), FixedClock(), most_bytes=parts(many(6, 40)).store.nbytes * 9 // 10)
     made.asked("u3")
     made.refresh()
@@ -133,7 +133,7 @@ def test_a_table_that_somebody_looks_at_keeps_its_hours_longest() -> None:
     assert "u3" not in made.reading.lake.edges
 
 
-def test_the_fleet_remembers_no_state_of_a_table_that_changed() -> None:
+def test_the_fleet_keeps_no_cached_state_of_a_changed_table() -> None:
     made = parts(many(3, 10))
     query = FleetQuery(start=(NOW - 6 * HOUR) // 1000, end=NOW // 1000, sort="data_files")
     before = asyncio.run(made.backend.fleet.page(query)).rows

@@ -64,7 +64,7 @@ def meta_status(made) -> SourceStatus:
     return next(source for source in status.sources if source.kind == "meta")
 
 
-def test_a_read_that_hangs_is_told_with_its_beginning_and_ends_with_it() -> None:
+def test_a_hanging_read_is_reported_with_its_start_until_it_ends() -> None:
     clock, engine = FixedClock(), Hanging()
     engine.append([row(1, NOW - HOUR, 7)], [moved(1, NOW - HOUR)])
     made = parts(engine, clock=clock)
@@ -82,7 +82,7 @@ def test_a_read_that_hangs_is_told_with_its_beginning_and_ends_with_it() -> None
     assert (meta_status(made).status, meta_status(made).detail) == ("ok", None)
 
 
-def test_a_server_whose_first_read_hangs_serves_what_it_can() -> None:
+def test_a_server_whose_first_read_hangs_serves_available_data() -> None:
     clock, engine = FixedClock(), Hanging()
     made = build_services(ServerOptions(engine, MemoryInbox(), clock))
     with hanging(made.store, engine):
@@ -110,7 +110,7 @@ def test_a_rollback_to_a_snapshot_older_than_the_window_is_known() -> None:
     assert made.reading.lake.find(NAME).column("total_data_files") == [7, 9, 7]
 
 
-def test_a_range_across_the_hot_edge_has_no_overlap_and_no_hole() -> None:
+def test_a_range_across_the_hot_edge_has_no_overlap_and_no_gap() -> None:
     times = [NOW - hours * HOUR for hours in range(90, 0, -1)]
     rows = [row(i + 1, at, i) for i, at in enumerate(times)]
     made = store(lake(rows, [moved(i + 1, at) for i, at in enumerate(times)]))
@@ -129,7 +129,7 @@ def test_a_new_pass_is_seen_at_the_next_refresh() -> None:
     assert not made.refresh()
 
 
-def test_a_commit_of_the_watcher_is_provisional_until_its_durable_row_comes() -> None:
+def test_a_commit_from_the_watcher_is_provisional_until_its_durable_row_arrives() -> None:
     engine = lake([row(1, NOW - HOUR, 10)], [moved(1, NOW - HOUR)])
     made = store(engine)
     made.apply(Facts([row(2, NOW - 60, 12)], [moved(2, NOW - 60)]))
@@ -141,7 +141,7 @@ def test_a_commit_of_the_watcher_is_provisional_until_its_durable_row_comes() ->
     assert [entry[1] for entry in made.reading.lake.find(NAME).main] == [1, 2]
 
 
-def test_a_null_of_the_durable_row_never_erases_what_the_watcher_knew() -> None:
+def test_a_null_of_the_durable_row_never_erases_a_value_from_the_watcher() -> None:
     engine = MemoryEngine()
     made = store(engine)
     made.apply(Facts([row(2, NOW - 60, 12, manifests=4)], [moved(2, NOW - 60)]))
@@ -150,7 +150,7 @@ def test_a_null_of_the_durable_row_never_erases_what_the_watcher_knew() -> None:
     assert made.reading.lake.find(NAME).head.manifests == 4
 
 
-def test_a_durable_number_wins_over_a_provisional_one() -> None:
+def test_a_durable_number_replaces_a_provisional_one() -> None:
     engine = MemoryEngine()
     made = store(engine)
     made.apply(Facts([row(2, NOW - 60, 12)], []))
@@ -190,7 +190,7 @@ def test_the_watermark_is_the_newest_observation_and_a_later_probe_moves_it() ->
     assert made.watermark == NOW - 3
 
 
-def test_a_long_pass_is_known_up_to_its_beginning_and_not_to_its_end() -> None:
+def test_the_watermark_of_a_long_pass_is_its_start_and_not_its_end() -> None:
     rows = [row(i, NOW - HOUR, run_id="r1", observed_at=NOW - 900 + i) for i in range(1, 5)]
     made = store(lake([*rows, row(9, NOW - 2 * HOUR, run_id="r0", observed_at=NOW - 5_000)]))
     assert made.watermark == NOW - 899
@@ -215,7 +215,7 @@ def test_facts_of_one_table_leave_the_others_as_they_are() -> None:
     assert [history.name.table for history in made.reading.lake.current()] == ["orders", "other"]
 
 
-def test_a_name_belongs_to_who_got_it_last_whichever_table_moves() -> None:
+def test_a_name_belongs_to_the_table_that_took_it_last() -> None:
     old = [change("named", NOW - 9 * HOUR, subject="lake.sales.orders")]
     new = [change("named", NOW - HOUR, subject="lake.sales.orders", table_uuid="new")]
     made = store(lake([row(1, NOW - 9 * HOUR, 1), row(2, NOW - HOUR, 2, table_uuid="new")], [*old, *new]))
@@ -224,7 +224,7 @@ def test_a_name_belongs_to_who_got_it_last_whichever_table_moves() -> None:
     assert made.reading.lake.find(NAME).uuid == "new"
 
 
-def test_rows_that_were_deleted_from_the_meta_tables_leave_at_the_next_refresh() -> None:
+def test_rows_deleted_from_the_meta_tables_disappear_at_the_next_refresh() -> None:
     engine = lake([row(1, NOW - 2 * HOUR, 10), row(2, NOW - HOUR, 11)])
     made = store(engine)
     engine._snapshots = engine._snapshots[:1]
@@ -242,7 +242,7 @@ def test_a_row_that_was_extracted_again_replaces_the_one_in_memory() -> None:
     assert made.reading.lake.find(NAME).head.total_data_files == 10
 
 
-def test_a_table_that_cannot_be_read_falls_behind_alone() -> None:
+def test_the_watermark_of_an_unreadable_table_falls_behind_alone() -> None:
     made, other = store(MemoryEngine()), TableName("lake", "sales", "broken")
     made.probed(NOW - 9, ["lake"], [])
     made.probed(NOW - 6, ["lake"], ["lake.sales.broken"])
@@ -252,13 +252,13 @@ def test_a_table_that_cannot_be_read_falls_behind_alone() -> None:
     assert made.known_until(other) == NOW - 1
 
 
-def test_a_table_that_was_never_read_is_known_up_to_nothing() -> None:
+def test_a_table_that_was_never_read_has_no_watermark() -> None:
     made = store(MemoryEngine())
     made.probed(NOW - 3, ["lake"], [str(NAME)])
     assert made.known_until(NAME) is None
 
 
-def test_tables_of_a_catalog_that_does_not_answer_fall_behind_and_others_do_not() -> None:
+def test_tables_of_an_unresponsive_catalog_fall_behind_and_others_do_not() -> None:
     made = store(MemoryEngine())
     made.probed(NOW - 9, ["lake", "pond"], [])
     made.probed(NOW - 3, ["pond"], [])
@@ -273,13 +273,13 @@ class Bug(MemoryEngine):
         raise ZeroDivisionError
 
 
-def test_an_unexpected_error_of_a_refresh_is_told_on_the_pages() -> None:
+def test_an_unexpected_error_of_a_refresh_is_shown_on_the_pages() -> None:
     made = store(Bug())
     assert made.attempted
     assert made.reading.error.source == "meta"
 
 
-def test_a_pass_over_other_tables_does_not_move_the_one_that_cannot_be_read() -> None:
+def test_a_pass_over_other_tables_does_not_move_the_watermark_of_an_unreadable_one() -> None:
     other = {"table_uuid": "other", "table": "fine"}
     rows = [row(1, NOW - HOUR, observed_at=NOW - 500), row(2, NOW - HOUR, observed_at=NOW - 5, run_id="r", **other)]
     made = store(lake(rows))
@@ -293,7 +293,7 @@ def test_a_pass_over_other_tables_does_not_move_the_one_that_cannot_be_read() ->
     assert made.known_until(NAME) == NOW - 1
 
 
-def test_a_catalog_that_never_answered_is_known_as_far_as_its_own_rows() -> None:
+def test_the_watermark_of_a_catalog_that_never_responded_is_that_of_its_own_rows() -> None:
     pond = {"catalog": "pond", "table_uuid": "other"}
     rows = [row(1, NOW - HOUR, observed_at=NOW - 500), row(2, NOW - HOUR, observed_at=NOW - 5, run_id="r", **pond)]
     made = store(lake(rows))

@@ -63,7 +63,7 @@ def listed(store: HotStore, **given: object) -> list[CommitRow]:
     return asyncio.run(CommitLists(store).page(query)).rows
 
 
-def test_a_list_of_old_commits_reads_what_it_shows_and_shows_what_memory_would() -> None:
+def test_a_list_of_old_commits_reads_only_its_rows_and_equals_the_list_from_memory() -> None:
     engine = Asked(week())
     cold, hot = HotStore(engine, FixedClock()), HotStore(week(), FixedClock(), window_us=DAYS * DAY)
     for store in (cold, hot):
@@ -76,7 +76,7 @@ def test_a_list_of_old_commits_reads_what_it_shows_and_shows_what_memory_would()
     assert not {"small_files", "total_records", "debt_files"} & {name for query in spans for name in query.columns}
 
 
-def test_old_rows_of_all_tables_are_read_a_day_at_a_time_and_those_of_one_at_once() -> None:
+def test_old_rows_of_all_tables_are_read_day_by_day_and_those_of_one_table_together() -> None:
     engine = Asked(week())
     made = parts(engine)
     engine.reads.clear()
@@ -90,7 +90,7 @@ def test_old_rows_of_all_tables_are_read_a_day_at_a_time_and_those_of_one_at_onc
     assert sum(query.table == "snapshots" and query.start is not None for query, _ in engine.reads) == 1
 
 
-def test_a_span_that_begins_before_all_commits_is_read_in_no_more_pieces() -> None:
+def test_a_span_that_begins_before_all_commits_needs_no_more_reads() -> None:
     engine = Asked(week())
     made = parts(engine)
     engine.reads.clear()
@@ -101,7 +101,7 @@ def test_a_span_that_begins_before_all_commits_is_read_in_no_more_pieces() -> No
     assert max(read) <= (24 + 1) * TABLES
 
 
-def test_a_long_span_is_read_in_a_bounded_number_of_pieces() -> None:
+def test_a_long_span_needs_a_bounded_number_of_reads() -> None:
     old = [row(1, NOW - 3_000 * DAY, 10), row(2, NOW - HOUR, 12)]
     engine = Asked(lake(old, [moved(1, NOW - 3_000 * DAY), moved(2, NOW - HOUR)]))
     made = parts(engine)
@@ -111,7 +111,7 @@ def test_a_long_span_is_read_in_a_bounded_number_of_pieces() -> None:
     assert 1 < sum(query.table == "snapshots" and query.start is not None for query, _ in engine.reads) <= PIECES
 
 
-def test_a_fleet_of_days_ago_reads_its_own_days_and_columns_and_shows_what_memory_would() -> None:
+def test_a_fleet_of_days_ago_reads_only_its_days_and_columns_and_equals_the_fleet_from_memory() -> None:
     engine = Asked(week())
     cold, hot = parts(engine), HotStore(week(), FixedClock(), window_us=DAYS * DAY)
     whole = FleetService(hot, cold.jobs, FixedClock())

@@ -38,7 +38,7 @@ def hot(fact: SnapshotFact) -> tuple[object, ...]:
         [FAR],
     ],
 )
-def test_a_column_comes_back_as_it_was_at_every_width(values: list[int]) -> None:
+def test_a_column_is_restored_unchanged_at_every_width(values: list[int]) -> None:
     block = pack(np.array([values, values[::-1]], np.int64), times=(1,))
     assert block.column(0).tolist() == values
     assert block.column(1).tolist() == values[::-1]
@@ -80,7 +80,7 @@ def _order(fact: SnapshotFact) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_rows_put_in_any_order_are_the_rows_in_commit_order(seed: int) -> None:
+def test_rows_inserted_in_any_order_are_kept_in_commit_order(seed: int) -> None:
     chance, rows, known = Random(seed), PackedRows(), {}
     for step in range(chance.randint(1, 30)):
         new = [any_row(chance, step * 100 + i) for i in range(chance.choice([1, 1, 3, 40]))]
@@ -104,14 +104,14 @@ def test_appending_one_by_one_keeps_few_blocks_and_touches_only_small_ones() -> 
     assert sum(sizes) < 600 * 12
 
 
-def test_a_row_that_is_the_same_changes_nothing() -> None:
+def test_an_identical_row_changes_nothing() -> None:
     rows = PackedRows().put(sheet_of([row(1, NOW), row(2, NOW + 1)]), wins=True).rows
     put = rows.put(sheet_of([row(2, NOW + 1)]), wins=True)
     assert not put.changed
     assert put.rows is rows
 
 
-def test_a_text_with_the_separator_in_it_is_still_one_text() -> None:
+def test_a_text_that_contains_the_separator_remains_one_text() -> None:
     block = packed(sheet_of([row(1, NOW, app_id="a\0b"), row(2, NOW + 1, app_id="c")]))
     found = facts_of(opened(block), UUID, NAME)
     assert [fact.app_id for fact in found] == ["a\ufffdb", "c"]

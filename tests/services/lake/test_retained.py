@@ -39,14 +39,14 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
-def test_nothing_is_told_until_something_went(world: World) -> None:
+def test_nothing_is_reported_until_a_snapshot_expired(world: World) -> None:
     table = world.lake.written("sales.orders")
     for _ in range(3):
         table.append(table.file("eu"))
         assert world.see(table) == []
 
 
-def test_an_expiry_is_told_once_and_commits_after_it_change_nothing(world: World) -> None:
+def test_an_expiry_is_reported_once_and_later_commits_change_nothing(world: World) -> None:
     table = world.lake.written("sales.orders")
     ids = [table.append(table.file("eu")) for _ in range(6)]
     world.see(table)
@@ -67,14 +67,14 @@ def test_a_tag_that_keeps_an_old_snapshot_keeps_its_number(world: World) -> None
     assert [told for _, told, _ in world.see(table)] == ["3,5-"]
 
 
-def test_format_v1_has_no_numbers_and_tells_nothing(world: World) -> None:
+def test_format_v1_has_no_sequence_numbers_and_reports_nothing(world: World) -> None:
     table = world.lake.written("sales.orders", version=1)
     ids = [table.append(table.file("eu")) for _ in range(3)]
     table.expire(ids[0])
     assert world.see(table) == []
 
 
-def test_spans_say_what_is_gone_and_without_a_row_nothing_is_known() -> None:
+def test_expired_spans_are_listed_and_without_a_row_they_are_unknown() -> None:
     some = RetainedIds(change("retained", NOW, "3,17-20,90-"))
     assert [some.has_expired(n) for n in (1, 3, 4, 16, 17, 20, 21, 89, 90, 10_000)] == [
         *(True, False, True, True, False),
@@ -84,7 +84,7 @@ def test_spans_say_what_is_gone_and_without_a_row_nothing_is_known() -> None:
 
 
 @pytest.mark.parametrize("hours", [6, 60], ids=["hot", "cold"])
-def test_a_timeline_tells_which_commits_are_gone(hours: int) -> None:
+def test_a_timeline_shows_which_commits_are_expired(hours: int) -> None:
     ages = [55, 50, 5, 3] if hours == 60 else [5, 4, 3, 2]
     times = [NOW - age * HOUR for age in ages]
     rows = [row(i + 1, at, sequence_number=i + 1 if i else None) for i, at in enumerate(times)]
@@ -101,7 +101,7 @@ def test_a_timeline_tells_which_commits_are_gone(hours: int) -> None:
     assert told() == [None] * 4
 
 
-def test_the_page_of_a_commit_tells_that_it_is_gone() -> None:
+def test_the_page_of_an_expired_commit_says_so() -> None:
     times = [NOW - hours * HOUR for hours in (3, 2)]
     rows = [row(i + 1, at, sequence_number=i + 1) for i, at in enumerate(times)]
     made = parts(lake(rows, [*(moved(i + 1, at) for i, at in enumerate(times)), change("retained", NOW, "2-")]))

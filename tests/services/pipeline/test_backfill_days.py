@@ -87,7 +87,7 @@ def rows_of(store: MemoryMetaStore) -> dict[int, dict[str, Any]]:
     return {row["snapshot_id"]: row for row in found}
 
 
-def test_a_day_of_a_table_comes_in_one_append_and_its_rows_tell_of_one_another(lake: PointedLake) -> None:
+def test_a_day_of_a_table_is_one_append_and_its_rows_refer_to_each_other(lake: PointedLake) -> None:
     table = aged(lake, "sales.busy", *(day * 24 + hour for day in range(70) for hour in (1, 9, 23)))
     store = MemoryMetaStore()
     passes_of(lake, store, extraction=OneUnitARound()).run()
@@ -97,7 +97,7 @@ def test_a_day_of_a_table_comes_in_one_append_and_its_rows_tell_of_one_another(l
     assert rows_of(store).keys() == table.snapshots.keys()
 
 
-def test_what_a_round_did_not_come_to_follows_in_the_same_pass(lake: PointedLake) -> None:
+def test_what_a_round_did_not_reach_follows_in_the_same_pass(lake: PointedLake) -> None:
     aged(lake, "sales.busy", *range(0, 100 * 24, 24))
     aged(lake, "sales.idle", 5)
     store, slow = MemoryMetaStore(), OneUnitARound()
@@ -138,7 +138,7 @@ def test_fresh_commits_do_not_wait_for_the_history_of_another_table(lake: Pointe
     assert (patient.run().snapshots_appended, patient.run().pending) == (100 - BLOCK_DAYS, False)
 
 
-def test_a_pass_that_is_told_to_stop_ends_after_the_portion(lake: PointedLake) -> None:
+def test_a_pass_that_is_stopped_ends_after_the_portion(lake: PointedLake) -> None:
     table = aged(lake, "sales.busy", *range(0, 100 * 24, 24))
     store = MemoryMetaStore()
     passes = passes_of(lake, store, extraction=OneUnitARound(), stop=lambda: store.head(SNAPSHOTS) is not None)
@@ -148,7 +148,7 @@ def test_a_pass_that_is_told_to_stop_ends_after_the_portion(lake: PointedLake) -
     assert rows_of(store).keys() == table.snapshots.keys()
 
 
-def test_rivals_backfill_one_history_together_without_a_row_twice(lake: PointedLake) -> None:
+def test_rivals_backfill_one_history_without_duplicate_rows(lake: PointedLake) -> None:
     table = aged(lake, "sales.busy", *range(0, 130 * 24, 24))
     store = MemoryMetaStore()
     rivals = iter([passes_of(lake, store, extraction=OneUnitARound()) for _ in range(3)])
@@ -162,7 +162,7 @@ def test_rivals_backfill_one_history_together_without_a_row_twice(lake: PointedL
     assert rows_of(store).keys() == table.snapshots.keys()
 
 
-def test_a_day_of_thousands_of_commits_comes_in_parts_each_with_a_deadline_of_its_own(lake: PointedLake) -> None:
+def test_a_day_of_thousands_of_commits_is_split_into_parts_with_a_deadline_each(lake: PointedLake) -> None:
     table = lake.written("sales.storm", list_it=False)
     document = table.document()
     begin = table.now_ms // DAY_MS * DAY_MS

@@ -59,7 +59,7 @@ def world(tmp_path: Path) -> Observed:
 
 
 @pytest.mark.parametrize("watched", [True, False])
-def test_upgrades_are_dated_by_metadata_files_whether_they_were_watched_or_not(world: Observed, watched: bool) -> None:
+def test_upgrades_are_dated_by_metadata_files_whether_they_were_observed_or_not(world: Observed, watched: bool) -> None:
     table = world.table(version=1)
     table.append(table.file("eu"))
     when = []
@@ -81,7 +81,7 @@ def test_upgrades_are_dated_by_metadata_files_whether_they_were_watched_or_not(w
     assert len(world.changes("upgraded")) == 2
 
 
-def test_what_a_table_was_at_first_sight_is_no_upgrade(world: Observed) -> None:
+def test_the_format_version_at_first_sight_is_not_an_upgrade(world: Observed) -> None:
     table = world.table(version=3)
     table.append(table.file("eu"))
     world.see(table)
@@ -118,7 +118,7 @@ def test_a_uuid_that_came_before_the_first_pass_is_dated_by_an_older_file(world:
 # Gaps ----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_gap_says_how_many_commits_were_missed_and_between_which(world: Observed) -> None:
+def test_a_gap_records_how_many_commits_were_missed_and_between_which(world: Observed) -> None:
     table = world.table()
     last = table.append(table.file("eu"))
     last_at = table.now_ms * 1000
@@ -170,7 +170,7 @@ def test_version_1_has_no_sequence_numbers_so_the_count_of_a_gap_is_not_known(wo
     assert (gap.from_value, json.loads(gap.detail or "")["missed_snapshots"]) == (str(last), None)
 
 
-def test_a_pass_that_dies_behind_its_rows_has_told_of_the_gap(world: Observed) -> None:
+def test_a_pass_that_dies_after_its_rows_has_recorded_the_gap(world: Observed) -> None:
     table = world.table()
     table.append(table.file("eu"))
     world.see(table)
@@ -188,9 +188,7 @@ def test_a_pass_that_dies_behind_its_rows_has_told_of_the_gap(world: Observed) -
 
 
 @pytest.mark.parametrize("lost", [1, 3])
-def test_history_that_was_promised_at_first_sight_and_expired_before_it_was_read_is_a_gap(
-    world: Observed, lost: int
-) -> None:
+def test_history_seen_at_first_sight_and_expired_before_it_was_read_is_a_gap(world: Observed, lost: int) -> None:
     table = world.table()
     ids = [table.append(table.file("eu")) for _ in range(5)]
     world.lake.point("sales.orders", table)
@@ -206,7 +204,7 @@ def test_history_that_was_promised_at_first_sight_and_expired_before_it_was_read
     assert len(world.changes("gap")) == 1
 
 
-def test_what_expired_before_the_first_sight_or_after_it_was_seen_is_no_gap(world: Observed) -> None:
+def test_commits_expired_before_the_first_sight_or_after_they_were_seen_are_not_a_gap(world: Observed) -> None:
     table = world.table()
     before = [table.append(table.file("eu")) for _ in range(3)]
     table.append(table.file("eu"))
@@ -293,7 +291,7 @@ def test_a_new_table_under_an_old_name_is_a_new_history(world: Observed) -> None
     assert world.changes("gap") == []
 
 
-def test_an_old_table_that_comes_back_under_its_name_goes_on(world: Observed) -> None:
+def test_an_old_table_that_returns_under_its_name_continues_its_history(world: Observed) -> None:
     old = world.table()
     old.append(old.file("eu"))
     world.see(old)
@@ -318,7 +316,7 @@ def test_registered_twice_at_one_place_is_one_history_with_two_names(world: Obse
     assert {row.subject for row in world.changes("named")} == {"lake.sales.orders", "lake.sales.twin"}
 
 
-def test_two_registrations_that_go_their_own_ways_lose_no_snapshot(world: Observed) -> None:
+def test_two_registrations_that_diverge_lose_no_snapshot(world: Observed) -> None:
     table = world.table()
     table.append(table.file("eu"))
     fork = deepcopy(table)
@@ -336,7 +334,7 @@ def test_two_registrations_that_go_their_own_ways_lose_no_snapshot(world: Observ
 
 
 @pytest.mark.parametrize("original_readable", [True, False])
-def test_a_copy_is_told_from_its_original_although_only_the_copy_is_new(
+def test_a_copy_is_distinguished_from_its_original_although_only_the_copy_is_new(
     world: Observed, original_readable: bool
 ) -> None:
     table = world.table()
@@ -387,7 +385,7 @@ def test_another_table_without_uuid_at_another_place_under_the_name_is_another_h
     assert world.series() == {location_uuid(old.location), location_uuid(new.location)}
 
 
-def test_a_table_with_a_uuid_made_where_one_without_lay_is_another_history(world: Observed) -> None:
+def test_a_table_with_a_uuid_at_the_place_of_one_without_is_another_history(world: Observed) -> None:
     old = world.table(version=1, table_uuid=None)
     old.append(old.file("eu"))
     world.see(old)
@@ -412,7 +410,7 @@ class Moody:
         return self.real.run([table for table in due if table.table not in self.down])
 
 
-def test_a_table_that_fails_is_tried_ever_more_rarely_and_the_others_go_on(tmp_path: Path) -> None:
+def test_a_failing_table_is_retried_with_exponential_back_off_and_the_others_continue(tmp_path: Path) -> None:
     world = Observed(tmp_path)
     clock, moody = FixedClock(), Moody()
     patience = BackOff(first_s=60, cap_s=300)

@@ -49,7 +49,7 @@ def waiting(inbox: MemoryInbox) -> list[str]:
     return [item.key for item in inbox.waiting(draining.TARGETS, 99)]
 
 
-def test_every_kind_lands_in_its_own_table_once() -> None:
+def test_every_kind_is_written_to_its_own_table_once() -> None:
     facts: list[tuple[str, MetaTable, Any]] = [
         ("alert", ALERTS, AlertFact(fingerprint="f", starts_at=NOW, status="firing", labels={"severity": "page"})),
         ("report", REPORTS, ReportFact(event_id="e", kind="scan", at=NOW, metrics={"attempts": "1"})),
@@ -81,7 +81,7 @@ def test_an_item_stays_for_an_hour_after_its_commit() -> None:
 
 @pytest.mark.parametrize("name", around(INBOX_STEPS))
 @pytest.mark.parametrize("nth", [1, 2])
-def test_a_drain_that_dies_anywhere_is_made_exact_by_the_next(name: str, nth: int) -> None:
+def test_a_drain_that_dies_anywhere_is_completed_exactly_by_the_next(name: str, nth: int) -> None:
     inbox, store = filled(run_item("a"), run_item("b")), MemoryMetaStore()
     inbox.put([InboxItem("report", "e", msgspec.json.encode(ReportFact(event_id="e", at=NOW)), NOW)])
     try:
@@ -95,7 +95,7 @@ def test_a_drain_that_dies_anywhere_is_made_exact_by_the_next(name: str, nth: in
     assert waiting(inbox) == []
 
 
-def test_a_rival_that_drains_between_difference_and_append_doubles_nothing() -> None:
+def test_a_rival_that_drains_between_difference_and_append_duplicates_nothing() -> None:
     inbox, store = filled(run_item("a"), run_item("b")), MemoryMetaStore()
 
     def rival(_table: MetaTable) -> None:
@@ -110,7 +110,7 @@ def test_a_rival_that_drains_between_difference_and_append_doubles_nothing() -> 
     assert held(store) == [("a", "ok"), ("b", "ok"), ("c", "ok")]
 
 
-def test_a_lost_reply_is_found_out_by_looking_again() -> None:
+def test_a_lost_reply_is_resolved_by_reading_again() -> None:
     inbox, store = filled(run_item("a")), MemoryMetaStore()
 
     def lose(_table: MetaTable) -> None:
@@ -123,7 +123,7 @@ def test_a_lost_reply_is_found_out_by_looking_again() -> None:
     assert held(store) == [("a", "ok")]
 
 
-def test_an_odd_item_is_set_aside_and_holds_up_nobody() -> None:
+def test_an_invalid_item_is_set_aside_and_does_not_block_others() -> None:
     bad = [
         InboxItem("run", "broken", b"{", 1),
         InboxItem("run", "latin", b'{"run_id":"\xff","status":"ok"}', 2),
@@ -145,7 +145,7 @@ def test_a_full_inbox_is_drained_in_batches() -> None:
     assert len(store.versions["runs"]) == 3
 
 
-def test_runs_of_an_older_server_get_the_time_of_their_event() -> None:
+def test_runs_from_an_older_server_have_the_time_of_their_event() -> None:
     inbox, store = filled(run_item("a"), run_item("b", "running")), MemoryMetaStore()
     drain(inbox, store).run()
     times = {row["run_id"]: row["at"] for row in arrow_micros(store)}
@@ -169,7 +169,9 @@ STEPS = st.one_of(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(STEPS, max_size=25))
-def test_in_whatever_order_things_are_told_and_drained_each_key_has_one_row(steps: list[tuple[Any, Any, Any]]) -> None:
+def test_each_key_has_one_row_in_whatever_order_events_arrive_and_are_drained(
+    steps: list[tuple[Any, Any, Any]],
+) -> None:
     inbox, store, clock, told = MemoryInbox(), MemoryMetaStore(), FixedClock(), set()
     for what, one, two in steps:
         if what == "tell":

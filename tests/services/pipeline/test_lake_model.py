@@ -419,7 +419,7 @@ class LakeModel(RuleBasedStateMachine):
 
 
 @pytest.mark.filterwarnings("ignore::hypothesis.errors.NonInteractiveExampleWarning")
-def test_facts_say_what_a_lake_did_whatever_it_did() -> None:
+def test_facts_equal_the_model_for_any_history_of_a_lake() -> None:
     chosen = settings(
         max_examples=max(1, -(-STEPS // (STEPS_A_LIFE - 6))),
         stateful_step_count=STEPS_A_LIFE,

@@ -74,7 +74,7 @@ def test_rows_may_come_in_any_order_and_twice(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_a_bounded_read_says_what_the_whole_one_says_of_the_tables_that_are_asked_for(seed: int) -> None:
+def test_a_bounded_read_equals_the_full_one_for_the_requested_tables(seed: int) -> None:
     store, rows = MemoryMetaStore(), rows_of(seed)
     store.ensure()
     store.append(CHANGES, arrow_table(CHANGES, rows), None, "run")
@@ -86,7 +86,7 @@ def test_a_bounded_read_says_what_the_whole_one_says_of_the_tables_that_are_aske
     assert still_new(news, bounded) == still_new(news, whole)
 
 
-def test_what_nobody_asked_for_is_not_read() -> None:
+def test_only_requested_rows_are_read() -> None:
     asked: list[set[str]] = []
 
     def states(series: Any) -> list[ChangeFact]:

@@ -57,7 +57,7 @@ def report(snapshots: int) -> PassReport:
     )
 
 
-def test_a_pass_tells_its_numbers_and_a_failed_one_leaves_the_last_good_ones() -> None:
+def test_a_pass_reports_its_numbers_and_a_failed_one_keeps_the_last_good_ones() -> None:
     found, clock, backoff = exporter(), FixedClock(NOW), BackOff()
     told = PassMeter(found, clock, backoff, ("lake", "other"))
     passes = MeteredPasses(Scripted(report(7), SourceUnavailable("meta store", "down")), told)
@@ -75,7 +75,7 @@ def test_a_pass_tells_its_numbers_and_a_failed_one_leaves_the_last_good_ones() -
     assert value(found, "pipeline_tables_failing", catalog="other") == 0
 
 
-def test_a_catalog_that_does_not_answer_is_down_and_has_no_number_of_tables() -> None:
+def test_an_unresponsive_catalog_is_down_and_has_no_number_of_tables() -> None:
     found = exporter()
     told = PassMeter(found, FixedClock(NOW), BackOff(), ("lake", "other"))
     pointers = tuple(TablePointer(name, "iceberg", "/m") for name in (ORDERS, CLICKS))
@@ -94,7 +94,7 @@ class Drained:
         return DrainReport(set_aside=3)
 
 
-def test_a_drain_tells_what_waits_and_nothing_of_an_inbox_that_is_silent() -> None:
+def test_a_drain_reports_waiting_items_and_nothing_about_an_unresponsive_inbox() -> None:
     found, inbox = exporter(), MemoryInbox()
     inbox.put([InboxItem("run", "a", b"{}", 5_000_000), InboxItem("notification", "n", b"{}", 1, 1)])
     drain = MeteredDrain(Drained(), inbox, found)
@@ -107,7 +107,7 @@ def test_a_drain_tells_what_waits_and_nothing_of_an_inbox_that_is_silent() -> No
     assert value(found, "pipeline_inbox_items") is None
 
 
-def test_housekeeping_tells_sizes_steps_and_the_raw_floor() -> None:
+def test_housekeeping_reports_sizes_steps_and_the_raw_floor() -> None:
     world, found = World(), exporter()
     world.commit(1, NOW - 40 * DAY)
     world.lake["u"] = set()

@@ -48,7 +48,7 @@ def made(lake: PointedLake, name: str, commits: int = 3) -> MetadataTable:
     return table
 
 
-def test_a_pointer_that_moves_during_the_read_changes_nothing_of_it(lake: PointedLake) -> None:
+def test_a_pointer_that_moves_during_a_read_does_not_change_its_result(lake: PointedLake) -> None:
     table = made(lake, "sales.orders")
     first, before = table.metadata_location, set(table.snapshots)
 
@@ -68,7 +68,7 @@ def test_a_pointer_that_moves_during_the_read_changes_nothing_of_it(lake: Pointe
     assert store.rows(SNAPSHOTS).to_pylist()[-1]["metadata_location"] == table.metadata_location
 
 
-def test_a_table_that_is_dropped_and_purged_between_list_and_load_is_told_as_dropped_alone(lake: PointedLake) -> None:
+def test_a_table_dropped_and_purged_between_list_and_load_is_reported_as_dropped_only(lake: PointedLake) -> None:
     table = made(lake, "sales.orders")
     made(lake, "sales.other")
     store = MemoryMetaStore()

@@ -106,7 +106,7 @@ def test_roots_of_settings_let_a_table_name_them(lake: Lake, tmp_path: Path) -> 
     assert [(row["status"], row["problems"]) for row in allowed] == [("ok", [])]
 
 
-def test_patterns_let_tables_in_and_our_own_only_when_named(lake: Lake) -> None:
+def test_patterns_include_tables_and_the_meta_tables_only_when_named(lake: Lake) -> None:
     for name in ("sales.orders", "sales.tmp_x", "limnograph.changes"):
         lake.table(name)
 

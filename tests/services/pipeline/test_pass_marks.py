@@ -34,7 +34,7 @@ def seen(inbox: MemoryInbox, observed_at: int | None = None) -> dict[str, float 
     return state.numbers(observed_at)
 
 
-def test_only_a_good_pass_leaves_a_mark_and_the_newest_outlives_the_purge() -> None:
+def test_only_a_successful_pass_writes_a_mark_and_the_newest_survives_the_purge() -> None:
     inbox, said = MemoryInbox(), list[str]()
     assert seen(inbox)[LAST] is None
     MarkedPasses(Passes(), inbox, FixedClock(NOW), said.append).run()
@@ -46,7 +46,7 @@ def test_only_a_good_pass_leaves_a_mark_and_the_newest_outlives_the_purge() -> N
     assert inbox.waiting(("run",), 9) == said == []
 
 
-def test_an_inbox_that_is_down_spoils_no_pass_and_the_server_knows_nothing_of_what_waits() -> None:
+def test_an_unavailable_inbox_fails_no_pass_and_the_server_reports_no_backlog() -> None:
     inbox, said = MemoryInbox(), list[str]()
     state = InboxState(inbox)
     inbox.put([InboxItem("run", "a", b"{}", NOW)])
@@ -60,13 +60,13 @@ def test_an_inbox_that_is_down_spoils_no_pass_and_the_server_knows_nothing_of_wh
     assert (state.numbers(None)[WAITING], state.numbers(None)[OLDEST]) == (None, None)
 
 
-def test_rows_of_a_pipeline_that_leaves_no_marks_count_too() -> None:
+def test_rows_of_a_pipeline_that_writes_no_pass_marks_count_too() -> None:
     assert seen(MemoryInbox(), NOW)[LAST] == NOW / 1e6
     made = parts(lake([row(1, NOW - HOUR, 5, observed_at=NOW - HOUR)]))
     assert own_metrics(made)[LAST] == (NOW - HOUR) / 1e6
 
 
-def test_a_catalog_that_stops_to_answer_is_down_and_known_until_then() -> None:
+def test_a_catalog_that_stops_responding_is_down_and_known_until_then() -> None:
     made = parts(lake([row(1, NOW - HOUR, 5)]), catalogs={"lake": {}, "other": {}})
     assert catalog_answers(made) == {}, "nothing is watched"
     made.store.probed(NOW, ["lake"], [])

@@ -40,7 +40,7 @@ def test_a_pass_appends_every_snapshot_once_and_the_next_one_makes_no_commit(lak
         assert {name: len(versions) for name, versions in store.versions.items()} == heads
 
 
-def test_a_new_commit_is_found_by_the_same_and_by_a_new_process(lake: Lake) -> None:
+def test_a_new_commit_is_found_by_the_same_process_and_by_a_new_one(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu"))
     store = MemoryMetaStore()
@@ -54,7 +54,7 @@ def test_a_new_commit_is_found_by_the_same_and_by_a_new_process(lake: Lake) -> N
     assert ids(store) == in_table(lake)
 
 
-def test_a_deleted_meta_row_is_found_again(lake: Lake) -> None:
+def test_a_deleted_meta_row_is_restored(lake: Lake) -> None:
     table = lake.table()
     for _ in range(3):
         table.append(rows("eu"))
@@ -79,7 +79,7 @@ def test_first_seen_is_durable_before_the_first_snapshot(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize("name", around(PASS_STEPS))
-def test_a_pass_that_dies_anywhere_is_made_exact_by_the_next(lake: Lake, name: str) -> None:
+def test_a_pass_that_dies_anywhere_is_completed_exactly_by_the_next(lake: Lake, name: str) -> None:
     table = lake.table()
     table.append(rows("eu"))
     table.append(rows("us"))
@@ -96,7 +96,7 @@ def test_a_pass_that_dies_anywhere_is_made_exact_by_the_next(lake: Lake, name: s
     assert changes(store, "named")[0].at <= changes(store, "ref")[0].at
 
 
-def test_of_two_racing_passes_none_doubles_a_row(lake: Lake) -> None:
+def test_racing_passes_duplicate_no_row(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu"))
     table.append(rows("us"))
@@ -114,7 +114,7 @@ def test_of_two_racing_passes_none_doubles_a_row(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize("table", [SNAPSHOTS, CHANGES])
-def test_a_lost_reply_doubles_nothing(lake: Lake, table: MetaTable) -> None:
+def test_a_lost_reply_duplicates_nothing(lake: Lake, table: MetaTable) -> None:
     lake.table().append(rows("eu"))
     store = MemoryMetaStore()
 
@@ -129,7 +129,7 @@ def test_a_lost_reply_doubles_nothing(lake: Lake, table: MetaTable) -> None:
     assert [len(changes(store, kind)) for kind in ("first_seen", "named", "schema", "ref")] == [1, 1, 1, 1]
 
 
-def test_a_cut_metadata_file_is_a_change_and_the_pass_goes_on(lake: Lake) -> None:
+def test_a_truncated_metadata_file_is_a_change_and_the_pass_continues(lake: Lake) -> None:
     lake.table().append(rows("eu"))
     lake.table("sales.broken").append(rows("eu"))
     store = MemoryMetaStore()
@@ -167,7 +167,7 @@ def test_a_name_that_was_never_readable_has_no_uuid(lake: Lake) -> None:
     assert ids(store) == in_table(lake)
 
 
-def test_a_table_renamed_keeps_its_series_and_a_dropped_one_ends(lake: Lake) -> None:
+def test_a_renamed_table_keeps_its_series_and_that_of_a_dropped_one_ends(lake: Lake) -> None:
     lake.table().append(rows("eu"))
     lake.table("sales.gone").append(rows("eu"))
     store = MemoryMetaStore()
@@ -218,7 +218,7 @@ def test_main_follows_the_log_through_a_rollback(lake: Lake) -> None:
     assert moves == [str(first.snapshot_id), str(second.snapshot_id), str(first.snapshot_id)]
 
 
-def test_states_there_and_back_are_three_rows(lake: Lake) -> None:
+def test_a_state_that_changes_and_returns_is_three_rows(lake: Lake) -> None:
     table = lake.table()
     table.append(rows("eu"))
     store = MemoryMetaStore()
@@ -268,7 +268,7 @@ def test_a_parent_that_expired_unseen_is_a_gap(lake: Lake) -> None:
     assert local_passes(lake, store).run().gaps == 0
 
 
-def test_a_catalog_that_does_not_answer_drops_nothing(lake: Lake) -> None:
+def test_an_unresponsive_catalog_drops_nothing(lake: Lake) -> None:
     lake.table().append(rows("eu"))
     store = MemoryMetaStore()
     run_all(local_passes(lake, store))
@@ -279,7 +279,7 @@ def test_a_catalog_that_does_not_answer_drops_nothing(lake: Lake) -> None:
     assert changes(store, "dropped") == []
 
 
-def test_the_meta_namespace_is_not_observed_and_patterns_choose(lake: Lake) -> None:
+def test_the_meta_namespace_is_not_observed_and_patterns_select_tables(lake: Lake) -> None:
     for name in ("sales.orders", "sales.items", "limnograph.snapshots"):
         lake.table(name).append(rows("eu"))
     store = MemoryMetaStore()

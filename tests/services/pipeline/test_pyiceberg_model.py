@@ -178,7 +178,7 @@ def fitting(table: Table, regions: list[str]) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_facts_say_what_pyiceberg_did() -> None:
+def test_facts_equal_the_operations_of_pyiceberg() -> None:
     chosen = settings(
         max_examples=LIVES,
         stateful_step_count=STEPS_A_LIFE,

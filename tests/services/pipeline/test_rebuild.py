@@ -149,7 +149,7 @@ def _names(tables: Sequence[MetaTable]) -> str:
 
 
 @pytest.mark.parametrize("deleted", DELETED, ids=_names)
-def test_what_the_lake_still_has_is_there_again_and_goes_on(site: Site, deleted: tuple[MetaTable, ...]) -> None:
+def test_a_rebuild_restores_everything_that_the_lake_still_has(site: Site, deleted: tuple[MetaTable, ...]) -> None:
     before = site.rolled(HOURLY), site.rolled(DAILY)
     kinds = sorted((r.kind, r.subject, r.to_value) for r in site.store.changes(site.store.head(CHANGES)))
     site.drop(*deleted)
@@ -164,7 +164,7 @@ def test_what_the_lake_still_has_is_there_again_and_goes_on(site: Site, deleted:
     assert sum(row["commits"] for row in site.rolled(HOURLY)) == sum(row["commits"] for row in site.rolled(DAILY)) == 5
 
 
-def test_what_the_lake_has_forgotten_is_a_counted_gap(site: Site) -> None:
+def test_commits_that_the_lake_has_expired_are_a_counted_gap(site: Site) -> None:
     site.drop(SNAPSHOTS)
     site.forget_two()
     assert (site.rebuild().gaps, site.rebuild().gaps) == (1, 0)
@@ -174,7 +174,7 @@ def test_what_the_lake_has_forgotten_is_a_counted_gap(site: Site) -> None:
     assert msgspec.json.decode(gap.detail or "")["missed_snapshots"] == 2
 
 
-def test_roll_ups_of_days_before_the_last_one_stay_though_their_snapshots_are_forgotten(site: Site) -> None:
+def test_roll_ups_of_days_before_the_last_one_stay_though_their_snapshots_are_expired(site: Site) -> None:
     old = _now() // DAY * DAY - 3 * DAY
     fact = SnapshotFact(table_uuid="u", snapshot_id=7, committed_at=old, operation="append", table="gone")
     site.store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, [fact]), site.store.head(SNAPSHOTS), "run")
@@ -197,7 +197,7 @@ def test_series_keep_their_ids_and_floors_when_changes_is_lost(site: Site) -> No
     assert msgspec.json.decode(again.detail or "") == msgspec.json.decode(first.detail or "")
 
 
-def test_days_of_which_raw_rows_are_gone_come_back_from_their_hours(site: Site) -> None:
+def test_days_without_raw_rows_are_rebuilt_from_their_hours(site: Site) -> None:
     days = site.rolled(DAILY)
     site.upkeep.set_properties(SNAPSHOTS, {RAW_FLOOR: "2999-01-01"})
     site.store.overwrite(SNAPSHOTS, site.store.rows(SNAPSHOTS).slice(0, 1))
@@ -209,7 +209,7 @@ def test_days_of_which_raw_rows_are_gone_come_back_from_their_hours(site: Site) 
     assert [row for row in site.rolled(DAILY) if row["day"] < _now() // DAY * DAY] == whole
 
 
-def test_what_nothing_can_give_again_is_told(site: Site) -> None:
+def test_losses_that_cannot_be_rebuilt_are_reported(site: Site) -> None:
     site.drop(ALERTS)
     assert site.rebuild().emptied == ("alerts",)
     assert site.rebuild().tables == ()
@@ -219,7 +219,7 @@ def test_what_nothing_can_give_again_is_told(site: Site) -> None:
     "name", ["before_create_tables", "after_create_tables", "before_mark_rolled", "after_mark_rolled"]
 )
 @pytest.mark.parametrize("deleted", [(SNAPSHOTS,), (CHANGES,), (DAILY,)], ids=_names)
-def test_a_rebuild_that_dies_is_still_needed_and_the_next_one_is_whole(
+def test_a_rebuild_that_dies_is_still_needed_and_the_next_one_completes_it(
     site: Site, name: str, deleted: tuple[MetaTable, ...]
 ) -> None:
     before = site.rolled(HOURLY), site.rolled(DAILY)

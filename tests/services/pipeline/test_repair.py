@@ -63,7 +63,7 @@ HURT = [("ok", "entries")] + [("partial", "manifest_list")] * 4
 WHOLE = [("ok", "entries")] * 5
 
 
-def test_damaged_rows_that_can_be_read_again_are_replaced_once(clinic: Clinic) -> None:
+def test_damaged_rows_that_have_become_readable_are_replaced_once(clinic: Clinic) -> None:
     assert clinic.state() == HURT
     clinic.heal()
     report = clinic.repairs().retry_damaged()
@@ -89,14 +89,14 @@ def test_damaged_rows_that_can_be_read_again_are_replaced_once(clinic: Clinic) -
     assert len(clinic.store.versions["snapshots"]) == heads
 
 
-def test_what_is_still_damaged_stays_and_makes_no_commit(clinic: Clinic) -> None:
+def test_rows_that_are_still_damaged_stay_and_cause_no_commit(clinic: Clinic) -> None:
     heads = len(clinic.store.versions["snapshots"])
     report = clinic.repairs().retry_damaged()
     assert (report.snapshots_replaced, report.failed) == (0, ())
     assert (clinic.state(), len(clinic.store.versions["snapshots"])) == (HURT, heads)
 
 
-def test_a_repair_reads_deeper_than_a_backfill_could(tmp_path: Path) -> None:
+def test_a_repair_reads_more_than_a_backfill_could(tmp_path: Path) -> None:
     clinic = Clinic(tmp_path)
     clinic.ids += [clinic.table.append(clinic.table.file("eu")) for _ in range(120)]
     clinic.lake.point("sales.orders", clinic.table)
@@ -122,7 +122,7 @@ def test_only_ids_that_the_lake_still_has_are_replaced_and_none_is_added(clinic:
     assert clinic.state()[3:] == WHOLE[3:]
 
 
-def test_storage_that_is_down_now_replaces_nothing(clinic: Clinic) -> None:
+def test_a_repair_while_storage_is_down_replaces_nothing(clinic: Clinic) -> None:
     clinic.heal()
     clinic.repairs().retry_damaged()
     whole = clinic.rows()
@@ -136,7 +136,7 @@ def test_storage_that_is_down_now_replaces_nothing(clinic: Clinic) -> None:
     assert (report.snapshots_replaced, clinic.rows()) == (0, whole)
 
 
-def test_rows_that_come_out_worse_replace_none_that_are_better(clinic: Clinic) -> None:
+def test_worse_rows_do_not_replace_better_ones(clinic: Clinic) -> None:
     clinic.heal()
     clinic.repairs().retry_damaged()
     clinic.lost.rename(clinic.aside)
@@ -145,7 +145,7 @@ def test_rows_that_come_out_worse_replace_none_that_are_better(clinic: Clinic) -
     assert clinic.state() == WHOLE
 
 
-def test_a_row_that_another_repair_made_better_meanwhile_stays(clinic: Clinic) -> None:
+def test_a_row_that_another_repair_improved_meanwhile_stays(clinic: Clinic) -> None:
     def rival(_table: MetaTable) -> None:
         clinic.store.before_append = lambda _t: None
         clinic.heal()
@@ -175,7 +175,7 @@ def test_since_leaves_older_rows_alone(clinic: Clinic) -> None:
     assert clinic.state() == [*HURT[:3], *WHOLE[3:]]
 
 
-def test_a_row_that_is_read_again_tells_of_the_lake_as_it_is_now(clinic: Clinic) -> None:
+def test_a_row_that_is_read_again_shows_the_present_lake(clinic: Clinic) -> None:
     clinic.table.set_main(clinic.ids[2])
     clinic.table.set_ref("kept", clinic.ids[4], "tag")
     clinic.lake.point("sales.orders", clinic.table)
@@ -185,7 +185,7 @@ def test_a_row_that_is_read_again_tells_of_the_lake_as_it_is_now(clinic: Clinic)
     assert (clinic.rows()[clinic.ids[4]]["on_main"], clinic.rows()[clinic.ids[4]]["refs"]) == (False, ["kept"])
 
 
-def test_an_unknown_table_is_named_and_one_without_rows_is_no_error(clinic: Clinic) -> None:
+def test_an_unknown_table_is_named_and_one_without_rows_is_not_an_error(clinic: Clinic) -> None:
     with pytest.raises(InvalidInput, match=r"--reextract: lake.sales.nowhere is not among the 1 observed tables"):
         clinic.repairs().reextract(TableName("lake", "sales", "nowhere"), None, "--reextract")
     fresh = local_repairs(NearLake(clinic.lake), MemoryMetaStore())
@@ -201,12 +201,12 @@ def test_a_table_that_cannot_be_read_at_all_stays_as_it_is(clinic: Clinic) -> No
     assert clinic.rows() == before
 
 
-def test_tables_that_are_listed_no_more_are_not_looked_for(clinic: Clinic) -> None:
+def test_tables_that_are_no_longer_listed_are_not_searched_for(clinic: Clinic) -> None:
     clinic.lake.drop("sales.orders")
     assert clinic.repairs().retry_damaged().tables_seen == 0
 
 
-def test_a_copy_and_its_original_are_repaired_each_for_itself(clinic: Clinic) -> None:
+def test_a_copy_and_its_original_are_repaired_separately(clinic: Clinic) -> None:
     copy = MetadataTable(clinic.table.folder.parent / "copy", table_uuid=clinic.table.table_uuid, seed=77)
     theirs = copy.append(copy.file("us"))
     clinic.lake.point("sales.copy", copy)

@@ -54,7 +54,7 @@ class Rivals:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_four_pipelines_that_die_and_lose_answers_lose_and_double_nothing(lake: Lake, seed: int) -> None:
+def test_four_pipelines_that_die_and_lose_replies_lose_and_duplicate_nothing(lake: Lake, seed: int) -> None:
     store, dice = MemoryMetaStore(), random.Random(seed)
     for name in TABLES:
         lake.table(name).append(rows("eu"))

@@ -104,7 +104,7 @@ def placed(moves: list[Row]) -> list[Row]:
 
 @settings(max_examples=150, deadline=None)
 @given(HISTORIES)
-def test_hours_and_days_are_what_a_plain_reading_of_the_rows_says(history: tuple[list[Row], list[Row]]) -> None:
+def test_hours_and_days_equal_a_plain_evaluation_of_the_rows(history: tuple[list[Row], list[Row]]) -> None:
     rows, moves = history[0], placed(history[1])
     found = roll_hours(frame(rows), frame(moves, MOVE_COLUMNS), frame(rows), STAMP)
     assert found.to_dicts() == oracle(rows, moves, HOUR, "hour")
@@ -116,7 +116,9 @@ def test_hours_and_days_are_what_a_plain_reading_of_the_rows_says(history: tuple
 
 @settings(max_examples=50, deadline=None)
 @given(HISTORIES, st.randoms(use_true_random=False))
-def test_the_order_in_which_rows_and_moves_arrive_says_nothing(history: tuple[list[Row], list[Row]], rng: Any) -> None:
+def test_the_order_in_which_rows_and_moves_arrive_does_not_matter(
+    history: tuple[list[Row], list[Row]], rng: Any
+) -> None:
     rows, moves = history[0], placed(history[1])
     before = hours(rows, moves)
     rng.shuffle(rows)
@@ -140,7 +142,7 @@ def test_a_rollback_is_a_move_to_an_older_snapshot_not_a_commit() -> None:
     )
 
 
-def test_a_move_to_a_snapshot_without_a_row_is_told_as_not_known() -> None:
+def test_a_move_to_a_snapshot_without_a_row_is_an_unknown_state() -> None:
     found = hours([commit(1, 5, total_records=7)], [move(5, 1), move(6, 99)])[0]
     assert (found["main_moves"], found["main_snapshot_id"]) == (2, 99)
     assert (found["total_records_first"], found["total_records_last"], found["total_records_max"]) == (7, None, 7)
@@ -161,7 +163,7 @@ def test_sums_of_unknown_numbers_are_null_and_beyond_63_bits_too() -> None:
     assert set(BY_REPLACE) <= set(huge)
 
 
-def test_what_main_pointed_at_before_is_not_carried_into_a_span() -> None:
+def test_the_state_of_main_before_a_span_is_not_carried_into_it() -> None:
     found = hours([commit(1, 5, total_records=8), commit(2, 3 * HOUR, total_records=9)], [move(5, 1)])
     assert [row["hour"] for row in found] == [0, 3 * HOUR]
     assert found[1]["total_records_last"] is None

@@ -51,7 +51,7 @@ EVENTS = st.lists(
 
 @settings(max_examples=25, deadline=None)
 @given(EVENTS)
-def test_rolled_in_any_pieces_it_is_the_roll_up_of_everything(events: list[Any]) -> None:
+def test_a_roll_up_in_any_pieces_equals_the_roll_up_of_everything(events: list[Any]) -> None:
     world = World()
     known: set[tuple[str, int]] = set()
     for number, (what, snapshot_id, hour, series, main) in enumerate(events):
@@ -68,7 +68,7 @@ def test_rolled_in_any_pieces_it_is_the_roll_up_of_everything(events: list[Any])
         assert_exact(world)
 
 
-def test_a_second_run_and_a_run_after_nothing_new_write_nothing() -> None:
+def test_a_second_run_and_a_run_without_new_rows_write_nothing() -> None:
     world = World()
     world.commit(1, NOW)
     assert (world.rollups().run().hours, world.rollups().behind()) == (1, False)
@@ -77,7 +77,7 @@ def test_a_second_run_and_a_run_after_nothing_new_write_nothing() -> None:
     assert world.upkeep.calls == before
 
 
-def test_a_row_that_arrives_after_main_was_rolled_back_to_it_dirties_both_hours() -> None:
+def test_a_row_that_arrives_after_main_was_rolled_back_to_it_marks_both_hours_dirty() -> None:
     world = World()
     world.commit(1, NOW - 9 * HOUR, total_records=5)
     world.moves((2, NOW - 8 * HOUR), (2, NOW - HOUR))
@@ -90,7 +90,7 @@ def test_a_row_that_arrives_after_main_was_rolled_back_to_it_dirties_both_hours(
 
 
 @pytest.mark.parametrize("name", around(ROLL_STEPS))
-def test_a_roll_up_that_dies_anywhere_is_made_whole_by_the_next(name: str) -> None:
+def test_a_roll_up_that_dies_anywhere_is_completed_by_the_next(name: str) -> None:
     world = World()
     world.commit(1, NOW - 30 * HOUR, total_records=1)
     world.rollups().run()
@@ -123,7 +123,7 @@ def test_a_roll_up_of_older_heads_never_replaces_a_newer_one() -> None:
     assert_exact(world)
 
 
-def test_days_before_the_floor_are_closed_for_tables_that_were_rolled_and_open_for_new_ones() -> None:
+def test_days_before_the_floor_are_closed_for_rolled_up_tables_and_open_for_new_ones() -> None:
     world = World()
     old = NOW - 40 * DAY
     world.commit(1, old, total_records=1)
@@ -136,7 +136,7 @@ def test_days_before_the_floor_are_closed_for_tables_that_were_rolled_and_open_f
     assert [(d["table_uuid"], d["commits"]) for d in world.days("commits")] == [("new", 1), ("u", 1)]
 
 
-def test_of_days_older_than_the_hours_that_are_kept_only_the_day_is_told() -> None:
+def test_days_older_than_the_retained_hours_have_only_a_daily_row() -> None:
     world = World()
     long_ago = NOW - 500 * DAY
     for number, hour in enumerate((0, 3, 3), 1):
@@ -151,7 +151,7 @@ def test_of_days_older_than_the_hours_that_are_kept_only_the_day_is_told() -> No
     assert (first["commits"], first["total_records_last"]) == (4, 4)
 
 
-def test_a_backfill_of_many_days_is_rolled_whole_days_at_a_time() -> None:
+def test_a_backfill_of_many_days_is_rolled_up_by_whole_days() -> None:
     world = World()
     world.rows(*(world.fact(i, NOW - i * DAY // 3, total_records=i) for i in range(1, 60)))
     world.moves(*((i, NOW - i * DAY // 3) for i in range(1, 60)))

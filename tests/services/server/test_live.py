@@ -31,7 +31,7 @@ def tables(reader) -> list[str]:
     return [data["table"] for _, data in told(reader) or []]
 
 
-def test_who_listens_is_told_in_order_and_who_waits_in_vain_is_told_so() -> None:
+def test_a_listener_receives_events_in_order_and_nothing_when_there_are_none() -> None:
     live = Live()
     reader = live.open("ann", None)
     assert told(reader) == []
@@ -40,7 +40,7 @@ def test_who_listens_is_told_in_order_and_who_waits_in_vain_is_told_so() -> None
     assert tables(reader) == ["0", "1", "2"]
 
 
-def test_who_comes_back_misses_nothing_and_gets_nothing_twice() -> None:
+def test_a_reconnecting_client_misses_nothing_and_receives_nothing_twice() -> None:
     live = Live()
     first = live.open("ann", None)
     for number in range(5):
@@ -65,7 +65,7 @@ def test_who_comes_back_misses_nothing_and_gets_nothing_twice() -> None:
         (lambda live: f"{live._server}-45", "too-much"),
     ],
 )
-def test_a_gap_that_cannot_be_filled_is_told(last, reason) -> None:
+def test_a_gap_that_cannot_be_filled_is_reported(last, reason) -> None:
     live = Live(kept=20, waiting=10)
     for number in range(60):
         live.publish("table", event(number))
@@ -75,7 +75,7 @@ def test_a_gap_that_cannot_be_filled_is_told(last, reason) -> None:
     assert tables(reader) == ["60"]
 
 
-def test_a_slow_reader_is_let_go_and_the_others_are_not() -> None:
+def test_a_slow_reader_is_disconnected_and_the_others_are_not() -> None:
     live = Live(waiting=10)
     slow, quick = live.open("ann", None), live.open("bob", None)
     for number in range(30):
@@ -86,7 +86,7 @@ def test_a_slow_reader_is_let_go_and_the_others_are_not() -> None:
     assert live.readers == 1
 
 
-def test_streams_are_capped_of_all_and_of_one_and_free_again_when_closed() -> None:
+def test_streams_are_limited_in_total_and_per_client_and_free_their_slot_when_closed() -> None:
     live = Live(Caps(all=3, each=2))
     first, _ = live.open("ann", None), live.open("ann", None)
     with pytest.raises(TooManyRequests) as refused:
@@ -101,7 +101,7 @@ def test_streams_are_capped_of_all_and_of_one_and_free_again_when_closed() -> No
     live.open("ann", None)
 
 
-def test_closing_ends_every_stream_and_begins_none() -> None:
+def test_closing_ends_every_stream_and_accepts_no_new_one() -> None:
     live = Live()
     reader = live.open("ann", None)
     live.publish("table", event(1))
@@ -134,7 +134,7 @@ class Looking:
         return told(self.reader)
 
 
-def test_a_commit_is_told_when_the_watcher_sees_it_and_when_the_pipeline_has_written_it() -> None:
+def test_a_commit_is_an_event_when_the_watcher_sees_it_and_when_the_pipeline_has_written_it() -> None:
     first, second = row(1, NOW - HOUR, 5), row(BIG, NOW - MINUTE, 6, parent_id=1, added_data_files=1)
     world = Looking([first], [moved(1, NOW - HOUR)])
     assert world.look() == []
@@ -150,7 +150,7 @@ def test_a_commit_is_told_when_the_watcher_sees_it_and_when_the_pipeline_has_wri
     assert [(kind, data.get("provisional")) for kind, data in world.look()] == [("commit", False), ("table", None)]
 
 
-def test_what_was_there_at_the_start_is_told_to_nobody() -> None:
+def test_commits_that_exist_at_startup_are_no_events() -> None:
     world = Looking([row(1, NOW - HOUR, 5)], [])
     fresh = parts(lake([row(1, NOW - HOUR, 5)]))
     looking = LiveLake(fresh.store, world.sources, world.live)
@@ -158,13 +158,13 @@ def test_what_was_there_at_the_start_is_told_to_nobody() -> None:
     assert told(world.reader) == []
 
 
-def test_a_backfill_is_one_event_a_table() -> None:
+def test_a_backfill_is_one_event_per_table() -> None:
     world = Looking([row(1, NOW - HOUR, 5)], [])
     world.made.store.apply(Facts([row(n, NOW - HOUR + n, 5) for n in range(2, 402)], []))
     assert [(kind, data["commits"]) for kind, data in world.look()] == [("table", 400)]
 
 
-def test_a_source_that_fails_or_answers_again_is_told_once() -> None:
+def test_a_source_that_fails_or_recovers_is_one_event() -> None:
     world = Looking([], [])
     for status in ("ok", "error", "error", "ok"):
         world.states = [SourceStatus(id="meta", kind="meta", status=status, age_s=1.0, detail=None)]

@@ -20,15 +20,15 @@ def pipeline(passed_at: int | None) -> SourceStatus:
     return next(source for source in status.sources if source.id == "pipeline")
 
 
-def test_a_quiet_lake_is_no_fault_of_a_pipeline_that_passes() -> None:
+def test_a_quiet_lake_does_not_make_a_running_pipeline_stale() -> None:
     assert (pipeline(NOW - MINUTE).status, pipeline(NOW - MINUTE).age_s) == ("ok", 60)
 
 
-def test_a_pipeline_whose_passes_stopped_is_stale_and_says_since_when() -> None:
+def test_a_pipeline_whose_passes_stopped_is_stale_since_its_last_pass() -> None:
     stopped = pipeline(NOW - 2 * HOUR)
     assert (stopped.status, stopped.age_s) == ("stale", 7_200)
     assert "no pass has succeeded for 2 h" in (stopped.detail or "")
 
 
-def test_rows_of_a_pipeline_that_leaves_no_marks_are_no_proof_that_it_stopped() -> None:
+def test_a_pipeline_that_writes_no_pass_marks_is_not_reported_as_stopped() -> None:
     assert pipeline(None).status == "ok"

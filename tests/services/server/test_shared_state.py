@@ -40,7 +40,7 @@ class SlowMetrics(MemoryMetrics):
 
 
 @pytest.mark.parametrize("asked", ["page", "heat"])
-def test_a_commit_between_two_questions_about_one_lake_leaves_the_second_answered(asked: str) -> None:
+def test_a_commit_between_two_queries_of_one_lake_does_not_break_the_second(asked: str) -> None:
     async def play() -> list[list[str]]:
         source = SlowMetrics()
         made = parts(lake([row(i, NOW - i * MINUTE, i, **one(i)) for i in range(1, 9)]), source)
@@ -61,7 +61,7 @@ def test_a_commit_between_two_questions_about_one_lake_leaves_the_second_answere
     assert (len(second), second[:2]) == (8, first)
 
 
-def test_a_commit_of_the_watcher_survives_every_read_that_finds_nothing_new() -> None:
+def test_a_commit_from_the_watcher_survives_reads_that_find_nothing_new() -> None:
     engine = lake([row(1, NOW - HOUR)])
     store = HotStore(engine, FixedClock())
     store.refresh()
@@ -86,7 +86,7 @@ def test_a_commit_of_the_watcher_survives_every_read_that_finds_nothing_new() ->
     assert sorted(itertools.chain(*held)) == list(range(1, next(ids)))
 
 
-def test_runs_of_a_table_are_read_while_more_is_told_of_them() -> None:
+def test_runs_of_a_table_are_read_while_more_events_arrive() -> None:
     runs, numbers = parts().runs, itertools.count()
     table = RunTable(catalog="lake", namespace="sales", table="orders", role="reads")
     told = {"job_name": "churn", "started_at": NOW - HOUR, "tables": [table], "observed_at": NOW}
@@ -126,7 +126,7 @@ def week() -> tuple[Hanging, HotStore]:
     return engine, store
 
 
-def test_a_read_that_hangs_stops_no_other_and_who_leaves_stops_waiting() -> None:
+def test_a_hanging_read_blocks_no_other_and_a_leaving_caller_stops_waiting() -> None:
     engine, store = week()
     engine.stuck, stop = NOW - 5 * DAY, Stop()
     hung = threading.Thread(target=store.since, args=(engine.stuck,))
@@ -148,7 +148,7 @@ def test_a_read_that_hangs_stops_no_other_and_who_leaves_stops_waiting() -> None
     hung.join(30)
 
 
-def test_equal_questions_that_come_together_are_read_once_and_have_one_lake() -> None:
+def test_equal_concurrent_queries_are_read_once_and_share_one_lake() -> None:
     engine, store = week()
     engine.stuck = NOW - 6 * DAY
     before, lakes = engine.reads, list[Lake]()

@@ -15,14 +15,14 @@ from serving_kit import NOW, FixedClock, lake, row
 QUERY = MetaQuery(table="snapshots", columns=("snapshot_id",))
 
 
-def test_what_the_read_returns_or_raises_comes_back() -> None:
+def test_the_result_or_the_error_of_a_read_is_passed_on() -> None:
     reads = ColdReads()
     assert asyncio.run(reads.ask(divmod, 7, 3)) == (2, 1)
     with pytest.raises(ZeroDivisionError):
         asyncio.run(reads.ask(divmod, 7, 0))
 
 
-def test_a_read_that_hangs_is_given_up_and_stopped_and_does_not_take_the_others_places() -> None:
+def test_a_hanging_read_is_abandoned_and_stopped_and_does_not_block_other_reads() -> None:
     ends, stopped = threading.Event(), threading.Event()
 
     def hang() -> None:
@@ -52,7 +52,7 @@ def test_a_read_that_hangs_is_given_up_and_stopped_and_does_not_take_the_others_
     asyncio.run(run())
 
 
-def test_reads_of_one_page_share_a_deadline_also_from_tasks_of_it() -> None:
+def test_reads_of_one_page_and_its_tasks_share_a_deadline() -> None:
     ends = threading.Event()
 
     async def run() -> None:
@@ -101,7 +101,7 @@ def ids(engine: ColdEngine) -> list[int]:
     return engine.select(QUERY)["snapshot_id"].to_list()
 
 
-def test_the_second_engine_reads_while_the_first_fails_and_the_reason_stands() -> None:
+def test_the_second_engine_reads_while_the_first_fails_and_the_reason_is_kept() -> None:
     first, _, engine = both()
     assert ids(engine) == [1]
     assert engine.error is None
@@ -113,7 +113,7 @@ def test_the_second_engine_reads_while_the_first_fails_and_the_reason_stands() -
     assert engine.error is None
 
 
-def test_a_first_engine_that_keeps_failing_is_not_asked_each_time() -> None:
+def test_a_first_engine_that_keeps_failing_is_not_queried_each_time() -> None:
     first, _, engine = both()
     first.failure = SourceUnavailable("trino", "away")
     for _ in range(3):
@@ -123,7 +123,7 @@ def test_a_first_engine_that_keeps_failing_is_not_asked_each_time() -> None:
     assert ids(engine) == [2]
 
 
-def test_when_both_fail_the_error_is_that_of_the_tables() -> None:
+def test_when_both_fail_the_error_is_that_of_the_meta_tables() -> None:
     first, second, engine = both()
     first.failure, second.failure = SourceUnavailable("trino", "away"), SourceUnavailable("meta", "gone")
     with pytest.raises(SourceUnavailable, match="meta: gone"):

@@ -49,7 +49,7 @@ def ready(name: str, *series: Series, failure: Exception | None = None) -> Slow:
     return source
 
 
-def test_fifty_who_ask_the_same_make_one_question() -> None:
+def test_fifty_equal_requests_cause_one_query() -> None:
     async def run() -> None:
         source = Slow("main", one("main"))
         metrics = Metrics(source, FixedClock())
@@ -63,7 +63,7 @@ def test_fifty_who_ask_the_same_make_one_question() -> None:
     asyncio.run(run())
 
 
-def test_who_leaves_does_not_end_it_for_the_others_and_the_last_one_does() -> None:
+def test_a_query_is_cancelled_only_when_the_last_caller_leaves() -> None:
     async def run() -> None:
         source = Slow("main", one("main"))
         metrics = Metrics(source, FixedClock())
@@ -82,7 +82,7 @@ def test_who_leaves_does_not_end_it_for_the_others_and_the_last_one_does() -> No
     asyncio.run(run())
 
 
-def test_all_questions_of_a_page_share_its_time() -> None:
+def test_all_queries_of_a_page_share_its_deadline() -> None:
     async def run() -> None:
         source = Slow()
         metrics = Metrics(source, FixedClock())
@@ -96,7 +96,7 @@ def test_all_questions_of_a_page_share_its_time() -> None:
     asyncio.run(run())
 
 
-def test_the_first_server_that_has_the_series_answers_and_discovery_asks_all() -> None:
+def test_the_first_server_with_the_series_is_used_and_discovery_queries_all() -> None:
     async def run() -> None:
         empty, first, second = ready("a"), ready("b", one("b")), ready("c", one("c"))
         metrics = Metrics([empty, first, second], FixedClock())
@@ -107,7 +107,7 @@ def test_the_first_server_that_has_the_series_answers_and_discovery_asks_all() -
     asyncio.run(run())
 
 
-def test_a_server_that_fails_hides_no_series_of_another_but_is_no_proof_of_absence() -> None:
+def test_a_failing_server_hides_no_series_of_another_and_does_not_prove_their_absence() -> None:
     async def run() -> None:
         broken = ready("a", failure=SourceUnavailable("a", "away"))
         assert (await Metrics([broken, ready("b", one("b"))], FixedClock()).range(QUERY)).series == [one("b")]
@@ -120,7 +120,7 @@ def test_a_server_that_fails_hides_no_series_of_another_but_is_no_proof_of_absen
     asyncio.run(run())
 
 
-def test_a_source_that_fails_is_left_alone_then_tried_by_one_question_and_is_back() -> None:
+def test_a_failing_source_is_skipped_then_probed_by_one_query_and_recovers() -> None:
     async def run() -> None:
         now = [0.0]
         source = ready("main", one("main"), failure=SourceUnavailable("main", "away"))
@@ -141,7 +141,7 @@ def test_a_source_that_fails_is_left_alone_then_tried_by_one_question_and_is_bac
     asyncio.run(run())
 
 
-def test_an_answer_that_says_no_opens_nothing() -> None:
+def test_a_refusal_does_not_open_the_breaker() -> None:
     async def run() -> None:
         source = ready("main", failure=SourceRejected("main", "parse error"))
         measured = CoalescedSource(source, FixedClock(), Breaker("main", failures=2))
@@ -153,7 +153,7 @@ def test_an_answer_that_says_no_opens_nothing() -> None:
     asyncio.run(run())
 
 
-def test_while_one_question_tries_a_source_others_do_not() -> None:
+def test_while_one_query_probes_a_source_others_do_not() -> None:
     now = [0.0]
     breaker = Breaker("main", failures=1, open_s=10, now=lambda: now[0])
     breaker.failed(SourceTimeout("main", "late"))

@@ -7,7 +7,7 @@ import asyncio
 from limnograph.services.sources.deadline import PageDeadline
 
 
-def test_a_question_has_its_own_time_and_never_more_than_the_page_s() -> None:
+def test_a_query_has_its_own_deadline_and_never_a_later_one_than_the_page() -> None:
     async def run() -> None:
         deadline, now = PageDeadline("a"), asyncio.get_running_loop().time
         assert deadline.until_s is None
@@ -21,7 +21,7 @@ def test_a_question_has_its_own_time_and_never_more_than_the_page_s() -> None:
     asyncio.run(run())
 
 
-def test_a_page_in_a_page_ends_with_the_outer_one_at_the_latest() -> None:
+def test_a_nested_page_ends_with_the_outer_one_at_the_latest() -> None:
     async def run() -> None:
         deadline = PageDeadline("a")
         with deadline.within(2):
@@ -35,7 +35,7 @@ def test_a_page_in_a_page_ends_with_the_outer_one_at_the_latest() -> None:
     asyncio.run(run())
 
 
-def test_kinds_do_not_know_each_other_and_pages_side_by_side_neither() -> None:
+def test_kinds_and_concurrent_pages_have_independent_deadlines() -> None:
     async def page(deadline: PageDeadline, seconds: float) -> float:
         with deadline.within(seconds):
             await asyncio.sleep(0)
@@ -51,7 +51,7 @@ def test_kinds_do_not_know_each_other_and_pages_side_by_side_neither() -> None:
     asyncio.run(run())
 
 
-def test_what_a_page_starts_keeps_its_deadline() -> None:
+def test_tasks_started_by_a_page_keep_its_deadline() -> None:
     async def run() -> None:
         deadline = PageDeadline("a")
 

@@ -65,14 +65,14 @@ def duration(sources, *configured: ConfiguredJob):
 
 
 @pytest.mark.parametrize("fault", ["refuses", "cuts"])
-def test_what_a_server_refuses_or_cuts_is_asked_one_by_one(fault) -> None:
+def test_a_refused_or_truncated_query_is_sent_lane_by_lane(fault) -> None:
     source = Asked("main", {PAGE: [drawn(1)], **one_by_one()}, **{fault: True})
     band, runs = duration(source, CHURN)
     assert (band.status, set(band.mid), runs.status) == ("ok", {9.0}, "ok")
     assert len(source.asked) == 4
 
 
-def test_a_page_asks_each_server_once_and_takes_every_lane_where_its_series_are() -> None:
+def test_a_page_queries_each_server_once_and_takes_each_lane_from_the_server_with_its_series() -> None:
     empty = Asked("a", {})
     lasts = Asked("b", {PAGE: [drawn(52), known()]})
     ends = [drawn(NOW / 1e6 - 60, name=templates.FINISHED), drawn(30)]
@@ -86,7 +86,7 @@ def test_a_page_asks_each_server_once_and_takes_every_lane_where_its_series_are(
     assert [bar.end for bar in runs.bars] == [NOW // 1000 - 60_000]
 
 
-def test_a_server_that_fails_hides_no_series_of_another() -> None:
+def test_a_failing_server_hides_no_series_of_another() -> None:
     broken, other = Asked("a", {}), Asked("b", {PAGE: [drawn(52), known()]})
     broken.failure = SourceUnavailable("a", "away")
     assert set(duration([broken, other])[0].mid) == {52.0}
@@ -114,5 +114,5 @@ def test_every_step_of_the_automatic_choice_has_a_finer_one_that_divides_it() ->
         assert step in STEPS
 
 
-def test_a_step_without_a_finer_one_is_asked_one_by_one() -> None:
+def test_a_step_without_a_finer_one_is_queried_lane_by_lane() -> None:
     assert page_metrics.finer(TimeRange.parse(0, 61_000 * 60, 61)) is None

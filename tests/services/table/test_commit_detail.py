@@ -54,7 +54,7 @@ def test_the_diff_is_against_the_parent_with_average_file_size() -> None:
     assert found["delete_files"].delta is None
 
 
-def test_a_page_knows_its_neighbours_its_shape_and_what_it_touched() -> None:
+def test_a_page_shows_its_neighbours_its_shape_and_the_touched_partitions() -> None:
     found = detail(parts(story()))
     assert (found.previous_id, found.next_id, found.commit.snapshot_id) == ("1", "3", str(BIG))
     assert (found.shape.before, found.shape.after) == ([1, 2], [9, 9])
@@ -75,7 +75,7 @@ def test_an_unknown_commit_is_not_found() -> None:
         detail(parts(story()), 77)
 
 
-def test_a_commit_that_only_the_watcher_knows_has_a_page_too() -> None:
+def test_a_commit_known_only_to_the_watcher_has_a_page_too() -> None:
     made = parts(story())
     made.store.apply(Facts([row(8, NOW - SECOND, 61, parent_id=3, summary={"a": "b"})], [moved(8, NOW - SECOND)]))
     found = detail(made, 8)
@@ -90,7 +90,7 @@ def test_the_first_commit_of_a_table_is_compared_with_nothing() -> None:
     assert found["records"].delta is None
 
 
-def test_a_lost_parent_makes_the_diff_unknown() -> None:
+def test_a_missing_parent_makes_the_diff_unknown() -> None:
     assert {d.delta for d in difference(None, row(1, NOW, 5, parent_id=4))} == {None}
 
 

@@ -50,7 +50,7 @@ def test_the_page_of_a_commit_has_a_predicate_of_the_tables_own_columns() -> Non
     assert found.note is None
 
 
-def test_files_of_an_old_spec_are_told_by_it_under_the_columns_present_name() -> None:
+def test_files_of_an_old_spec_are_selected_by_it_under_the_present_column_name() -> None:
     later = [kept("schema", NOW - 2 * HOUR, 1, RENAMED), kept("spec", NOW - 2 * HOUR, 1, BY_REGION)]
     found = told(PartitionFact(partition="event_time_day=2026-11-21", spec_id=0, added_data_files=5), changes=later)
     assert found.spark_sql is not None
@@ -64,7 +64,7 @@ def test_only_partitions_that_got_files_are_named() -> None:
     assert "2026-11-19" in (told(removed).spark_sql or "")
 
 
-def test_what_is_known_in_part_or_of_another_format_has_no_predicate_but_a_reason() -> None:
+def test_a_partly_known_commit_or_another_format_has_a_reason_instead_of_a_predicate() -> None:
     one = PartitionFact(partition="event_time_day=2026-11-21", spec_id=0, added_data_files=5)
     for found in (told(one, changed_partitions=300), told(one, format="delta"), told()):
         assert found.spark_sql is None
@@ -75,7 +75,7 @@ LITERALS = json.loads((ROOT / "frontend/src/lib/incident/spark-literals.json").r
 
 
 @pytest.mark.parametrize(("text", "literal"), LITERALS)
-def test_literals_are_those_of_the_dashboard(text: str, literal: str) -> None:
+def test_literals_equal_those_of_the_dashboard(text: str, literal: str) -> None:
     assert string_literal(text) == literal
 
 

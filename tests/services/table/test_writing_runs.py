@@ -24,7 +24,7 @@ def wrote(run_id: str, snapshot_id: int, at: int, facets: str | None = None) -> 
     return RunFact(run_id=run_id, status="ok", job_name="load", at=at, ended_at=at, observed_at=at, tables=[table])
 
 
-def test_the_run_of_an_old_commit_comes_from_the_meta_table() -> None:
+def test_the_run_of_an_old_commit_is_read_from_the_meta_table() -> None:
     engine, old = MemoryEngine(), NOW - 2_000 * HOUR
     engine.append([], [], [wrote("old", 5, old), wrote("other", 6, old)])
     runs = RunRegistry(MemoryInbox(), engine, FixedClock())

@@ -64,7 +64,7 @@ def bars(found: Any) -> list[tuple[int, int | None, str]]:
     return [(bar["start"], bar["end"], bar["state"]) for bar in found["bars"]]
 
 
-def test_an_alert_that_waited_is_pending_until_the_instant_that_it_fired() -> None:
+def test_an_alert_is_pending_until_the_instant_it_fires() -> None:
     series = states(SINCE, SINCE, FIRED - MINUTE) + states(SINCE, FIRED, NOW, "firing")
     found = lane(series, body(FIRED + 7 * SECOND, cluster="external"))
     assert bars(found) == [
@@ -75,7 +75,7 @@ def test_an_alert_that_waited_is_pending_until_the_instant_that_it_fired() -> No
     assert found["status"] == "ok"
 
 
-def test_a_page_with_job_lanes_asks_once_for_them_and_for_alerts_and_believes_no_sample_of_the_future() -> None:
+def test_a_page_queries_job_lanes_and_alerts_once_and_ignores_samples_of_the_future() -> None:
     span, waited = TimeRange.parse(ms(START), ms(END + HOUR), STEP // SECOND), NOW - 9 * MINUTE
     asked = page_metrics.question(templates.table_matchers(ORDERS), span, ms(NOW), 15, (selection(ORDERS),))
     # Prometheus goes on with an instant vector's last sample for five minutes
@@ -84,13 +84,13 @@ def test_a_page_with_job_lanes_asks_once_for_them_and_for_alerts_and_believes_no
     assert bars(found) == [(ms(waited), None, "pending")]  # of no other question it has series
 
 
-def test_an_alert_that_nobody_told_yet_waits_and_goes_on_to_now() -> None:
+def test_an_alert_not_yet_received_is_pending_until_now() -> None:
     found = lane(states(NOW - 9 * MINUTE, NOW - 9 * MINUTE, NOW))
     assert bars(found) == [(ms(NOW - 9 * MINUTE), None, "pending")]
     assert found["status"] == "ok"
 
 
-def test_a_wait_that_came_to_nothing_ends_and_the_next_one_is_another() -> None:
+def test_a_pending_interval_without_firing_ends_and_the_next_one_is_separate() -> None:
     first, second = NOW - 100 * MINUTE, NOW - 40 * MINUTE
     found = lane(states(first, first, first + 5 * MINUTE) + states(second, second, second + 3 * MINUTE))
     assert bars(found) == [
@@ -99,20 +99,20 @@ def test_a_wait_that_came_to_nothing_ends_and_the_next_one_is_another() -> None:
     ]
 
 
-def test_a_wait_shorter_than_a_step_is_known_from_the_time_that_the_alert_fired() -> None:
+def test_a_pending_interval_shorter_than_a_step_is_known_from_the_time_the_alert_fired() -> None:
     since = FIRED - 20 * SECOND
     found = lane(states(since, FIRED + MINUTE, NOW, "firing"), body(FIRED))
     assert bars(found) == [(ms(since), ms(FIRED), "pending"), (ms(FIRED), None, "firing")]
 
 
-def test_a_rule_that_waits_for_nothing_has_no_pending_time_and_neither_has_the_episode_after() -> None:
+def test_a_rule_without_for_has_no_pending_time_and_neither_has_the_next_episode() -> None:
     again = FIRED + 20 * MINUTE
     series = states(FIRED, FIRED, FIRED + 5 * MINUTE, "firing") + states(again, again, NOW, "firing")
     found = lane(series, body(FIRED), body(again))
     assert [state for _, _, state in bars(found)] == ["resolved", "firing"]
 
 
-def test_a_range_in_the_past_does_not_say_that_an_alert_still_waits() -> None:
+def test_a_range_in_the_past_shows_no_alert_as_still_pending() -> None:
     found = lane(states(SINCE, SINCE, FIRED - MINUTE), start=START, end=NOW - HOUR)
     assert bars(found) == [(ms(SINCE), ms(NOW - HOUR), "pending")]
 
@@ -126,13 +126,15 @@ def test_a_range_in_the_past_does_not_say_that_an_alert_still_waits() -> None:
         ({"catalog": "other"}, False),
     ],
 )
-def test_of_alerts_that_share_a_label_only_those_of_the_table_are_drawn(labels: dict[str, str], *, drawn: bool) -> None:
+def test_only_alerts_of_the_table_are_drawn_among_those_that_share_a_label(
+    labels: dict[str, str], *, drawn: bool
+) -> None:
     series = [Series({**one.labels, **labels}, one.times, one.values) for one in states(SINCE, SINCE, FIRED)]
     series = [Series({k: v for k, v in one.labels.items() if v}, one.times, one.values) for one in series]
     assert bool(lane(series)["bars"]) is drawn
 
 
-def test_without_prometheus_the_lane_is_what_was_told_here() -> None:
+def test_without_prometheus_the_lane_shows_received_alerts() -> None:
     source = MemoryMetrics("main", {})
     source.failure = SourceTimeout("main", "away")
     found = lane(source, body(FIRED))

@@ -42,5 +42,5 @@ def commit(**told: Any) -> CommitRow:
         ({"added_data_files": 50_000, "removed_data_files": 2}, "+50,000 data files, \u22122 data files"),
     ],
 )
-def test_a_number_that_is_not_known_is_never_told_as_nothing(told: dict[str, int | None], text: str) -> None:
+def test_an_unknown_number_is_never_written_as_zero(told: dict[str, int | None], text: str) -> None:
     assert annotation(commit(**told)).text == text

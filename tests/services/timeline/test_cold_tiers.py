@@ -104,7 +104,7 @@ def test_a_lane_from_rollups_is_the_lane_from_raw_rows_at_the_same_step(chosen, 
 
 @given(facts(), st.sampled_from([3_600, 14_400, 86_400]))
 @settings(max_examples=60, deadline=None)
-def test_commits_are_counted_once_and_the_age_lies_between_its_bounds(chosen, step) -> None:
+def test_commits_are_counted_once_and_the_age_is_within_its_bounds(chosen, step) -> None:
     chosen = [*chosen, (DAYS * 1_440, 3, None, True, False)]
     raw, long = drawn(chosen, "commits", step)
     assert sum(event.commits for event in long.events) == len(raw.events)
@@ -124,7 +124,7 @@ def test_a_spike_of_a_minute_shows_in_a_step_of_a_day() -> None:
     assert max(value for value in long.max if value is not None) == 90_000
 
 
-def test_where_raw_rows_are_gone_rollups_answer_shorter_steps_too() -> None:
+def test_without_raw_rows_rollups_serve_shorter_steps_too() -> None:
     chosen = [(DAYS * 1_440, 5, None, True, False), (5 * 1_440 + 90, 8, None, True, False), (5, 9, None, True, False)]
     raw, engine = written(chosen, gone=NOW - 3 * DAY)
     engine.describe("snapshots", {RAW_FLOOR: "2026-11-18"})
@@ -139,7 +139,7 @@ def test_where_raw_rows_are_gone_rollups_answer_shorter_steps_too() -> None:
     assert all(low <= value <= high for low, value, high in zip(long.min, exact.v, long.max, strict=True))
 
 
-def test_before_the_first_rollup_and_for_short_steps_raw_rows_answer() -> None:
+def test_raw_rows_serve_short_steps_and_times_before_the_first_rollup() -> None:
     span = TimeRange.parse((NOW - 10 * DAY) // 1000, NOW // 1000, 3_600)
     assert TierReader(lake([row(1, NOW - 5 * DAY)]), 400).read(UUID, span, FLOOR, NOW) is None
     _, engine = written([(5 * 1_440, 1, None, True, False)])
@@ -163,7 +163,7 @@ def test_the_tier_follows_step_and_range(days, step, raw_from, unit) -> None:
     assert unit_of(span, floor, NOW - 400 * DAY) == unit
 
 
-def test_more_commits_than_points_are_one_mark_a_step() -> None:
+def test_more_commits_than_points_are_one_mark_per_step() -> None:
     span = TimeRange.parse((NOW - 10 * HOUR) // 1000, NOW // 1000, 60)
     events = [
         CommitEvent(

@@ -37,7 +37,7 @@ def world(*, lake_fails: bool = False, prometheus: str = "answers") -> Any:
     return parts(engine, source, configured=(CHURN,))
 
 
-def test_every_lane_has_one_drawing() -> None:
+def test_every_lane_has_one_drawing_function() -> None:
     assert set(LANES) == timeline.DRAWN_LANES
     assert sorted([*lanes.META_LANES, *timeline.JOB_LANES, "alerts"]) == sorted(LANES)
     with_columns = {spec.id for spec in LANE_SPECS if spec.column}
@@ -50,7 +50,7 @@ def test_every_lane_has_one_drawing() -> None:
     [{}, {"prometheus": "none"}, {"prometheus": "fails"}, {"lake_fails": True}],
     ids=["none", "no prometheus", "prometheus", "lake"],
 )
-def test_an_answer_is_of_the_kind_unit_and_source_that_are_declared(failing) -> None:
+def test_a_response_has_the_declared_kind_unit_and_source(failing) -> None:
     answer = asyncio.run(world(**failing).backend.timelines.answer(NAME, SPAN, LANES, None, None))
     found = msgspec.to_builtins(answer)["lanes"]
     assert [lane["id"] for lane in found] == list(LANES)
@@ -60,7 +60,7 @@ def test_an_answer_is_of_the_kind_unit_and_source_that_are_declared(failing) -> 
 
 
 @pytest.mark.parametrize("lane", LANES)
-def test_a_lane_is_answered_alone(lane: str) -> None:
+def test_a_lane_can_be_requested_alone(lane: str) -> None:
     answer = asyncio.run(world().backend.timelines.answer(NAME, SPAN, (lane,), None, None))
     assert [each.id for each in answer.lanes] == [lane]
 

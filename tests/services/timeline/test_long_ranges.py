@@ -61,7 +61,7 @@ def lane(answer: Any, name: str) -> Any:
 
 
 @pytest.mark.parametrize(("days", "step", "resolution"), [(10, 3_600, "hour"), (15, 86_400, "day"), (10, 900, "raw")])
-def test_a_lane_says_which_tier_it_is_of_and_every_tier_shows_the_spike(days, step, resolution) -> None:
+def test_a_lane_names_its_tier_and_every_tier_shows_the_spike(days, step, resolution) -> None:
     found = lane(ask(parts(engine()).backend.timelines, span(days, step)), "data_files")
     assert found["resolution"] == resolution
     known = [value for value in found["v"] if value is not None]
@@ -70,24 +70,24 @@ def test_a_lane_says_which_tier_it_is_of_and_every_tier_shows_the_spike(days, st
 
 
 @pytest.mark.parametrize(("days", "step"), [(10, 3_600), (15, 86_400)])
-def test_a_lane_out_of_rollups_is_of_its_declared_kind_and_unit(days, step) -> None:
+def test_a_lane_from_rollups_has_its_declared_kind_and_unit(days, step) -> None:
     for found in ask(parts(engine()).backend.timelines, span(days, step), LANES)["lanes"]:
         spec = SPEC_OF[found["id"]]
         assert (found["kind"], found["unit"], found["source"]) == (spec.kind, spec.unit, spec.source), spec.id
 
 
-def test_without_rollups_raw_rows_answer_a_long_range() -> None:
+def test_without_rollups_raw_rows_serve_a_long_range() -> None:
     found = lane(ask(parts(engine(rolled=False)).backend.timelines, span(10, 3_600)), "data_files")
     assert found["resolution"] == "raw"
     assert max(value for value in found["max"] if value is not None) == 500
 
 
-def test_marks_of_a_long_range_stand_for_commits_and_of_a_short_one_for_one() -> None:
+def test_a_mark_represents_several_commits_in_a_long_range_and_one_in_a_short_range() -> None:
     events = lane(ask(parts(engine()).backend.timelines, span(10, 3_600)), "commits")["events"]
     assert [(event["commits"], event["added_data_files"]) for event in events] == [(2, 520), (1, 30)]
 
 
-def test_the_period_before_has_the_same_lanes_on_the_same_axis() -> None:
+def test_the_previous_period_has_the_same_lanes_on_the_same_axis() -> None:
     asked = TimeRange.parse((NOW - 6 * HOUR) // 1000, NOW // 1000, 60)
     times = list(range(asked.start - 9 * 86_400_000, asked.end, 60_000))
     reader = {**templates.table_matchers(NAME), "role": "reads", "job_name": "churn", "__name__": templates.DURATION}
@@ -109,7 +109,7 @@ def test_the_period_before_has_the_same_lanes_on_the_same_axis() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -5, 732 * 86_400])
-def test_a_comparison_that_makes_no_sense_is_refused(seconds) -> None:
+def test_an_impossible_comparison_is_refused(seconds) -> None:
     with pytest.raises(InvalidInput, match="cmp"):
         ask(parts(engine()).backend.timelines, span(1, 60), cmp=seconds)
 
@@ -132,7 +132,7 @@ class Hanging(MemoryEngine):
         return super().properties(table)
 
 
-def test_a_cold_half_that_hangs_leaves_what_is_hot_and_says_why() -> None:
+def test_a_hanging_cold_read_leaves_hot_data_with_the_reason() -> None:
     held = Hanging()
     held.append([row(i, at, files, observed_at=at) for i, (at, files) in COMMITS.items()], [])
     made = parts(held, cold_within_s=0.2)
@@ -155,7 +155,7 @@ def test_old_rows_come_from_the_second_engine_while_the_first_fails() -> None:
     assert "away" in (source.detail or "")
 
 
-def test_a_hot_page_asks_the_cold_engine_nothing() -> None:
+def test_a_hot_page_does_not_query_the_cold_engine() -> None:
     first, second = engine(), engine()
     first.failure = SourceUnavailable("trino", "away")
     cold = ColdEngine(first, second, FixedClock())
@@ -181,7 +181,7 @@ class Endless(MemoryMetrics):
             self.ended += 1
 
 
-def test_when_the_reader_of_a_page_leaves_its_questions_end_upstream() -> None:
+def test_when_the_client_of_a_page_disconnects_its_queries_are_cancelled_upstream() -> None:
     async def run() -> None:
         source = Endless()
         made = parts(engine(), source)

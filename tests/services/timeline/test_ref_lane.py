@@ -26,7 +26,7 @@ def told(lane: dict[str, Any]) -> list[tuple[str, str, str | None]]:
     return [(flag["ref"], flag["type"], flag["snapshot_id"]) for flag in lane["flags"]]
 
 
-def test_a_rollback_of_main_is_a_flag_and_its_commits_are_none() -> None:
+def test_a_rollback_of_main_is_a_flag_and_its_commits_are_not() -> None:
     rows = [row(1, NOW - 5 * HOUR), row(2, NOW - 4 * HOUR, parent_id=1), row(3, NOW - 3 * HOUR, parent_id=2)]
     log = [moved(1, NOW - 5 * HOUR), moved(2, NOW - 4 * HOUR), moved(3, NOW - 3 * HOUR), moved(1, NOW - HOUR)]
     lane = commits(rows, log)
@@ -35,7 +35,7 @@ def test_a_rollback_of_main_is_a_flag_and_its_commits_are_none() -> None:
     assert lane["off_ref"] is None
 
 
-def test_branches_and_tags_are_flags_when_made_removed_or_set_back_but_not_when_they_go_on() -> None:
+def test_branches_and_tags_are_flags_when_created_removed_or_rolled_back_but_not_when_they_advance() -> None:
     rows = [row(i, NOW - (6 - i) * HOUR, parent_id=i - 1 or None) for i in (1, 2, 3)]
     log = [moved(i, NOW - (6 - i) * HOUR) for i in (1, 2, 3)]
     refs = [
@@ -67,7 +67,7 @@ def test_a_ref_leads_to_its_ancestors_only() -> None:
     assert commits(rows, log, "nobody")["off_ref"] is None
 
 
-def test_below_a_hole_in_the_chain_of_a_ref_nothing_is_claimed() -> None:
+def test_before_a_gap_in_the_chain_of_a_ref_nothing_is_claimed() -> None:
     rows = [
         row(1, NOW - 5 * HOUR),
         row(3, NOW - 3 * HOUR, parent_id=2, on_main=False),  # its parent was never read

@@ -96,7 +96,7 @@ def test_freshness_rises_from_zero_at_every_commit() -> None:
     assert at(values, NOW - 2 * HOUR + MINUTE) == 48
 
 
-def test_the_age_from_which_a_table_is_stale_is_a_rule_line_once_its_pace_is_known() -> None:
+def test_the_staleness_threshold_is_a_rule_line_once_the_usual_gap_is_known() -> None:
     def target(times: list[int]) -> Any:
         rows = [row(i + 1, at) for i, at in enumerate(times)]
         return ask(parts(lake(rows, [moved(i + 1, at) for i, at in enumerate(times)])))["lanes"]["freshness"]["target"]
@@ -106,7 +106,7 @@ def test_the_age_from_which_a_table_is_stale_is_a_rule_line_once_its_pace_is_kno
     assert target([NOW - 2 * HOUR, NOW - HOUR]) is None
 
 
-def test_the_age_that_the_settings_promise_is_the_rule_line_also_where_no_pace_is_known() -> None:
+def test_the_objective_of_the_settings_is_the_rule_line_even_without_a_usual_gap() -> None:
     promised = FreshnessObjectives([("lake.hr.*", 60.0), ("lake.sales.*", 900.0), ("**", 5.0)])
     lane = ask(parts(story(), objectives=promised))["lanes"]["freshness"]
     assert (lane["target"], lane["objective"]) == (900.0, True)
@@ -116,7 +116,7 @@ def test_the_age_that_the_settings_promise_is_the_rule_line_also_where_no_pace_i
     assert FreshnessObjectives()(NAME) is None
 
 
-def test_versions_say_what_changed_by_field_id() -> None:
+def test_schema_versions_describe_changes_by_field_id() -> None:
     log = [
         schema(0, NOW - 9 * HOUR, (1, "uid", "int"), (2, "tmp", "string")),
         change("spec", NOW - 9 * HOUR, "0", detail='{"spec-id":0,"fields":[]}'),
@@ -134,7 +134,7 @@ def test_file_sizes_are_a_band_with_the_target() -> None:
     assert (lane["lo"][0], lane["mid"][0], lane["hi"][0], lane["target"]) == (1, 2, 3, 128)
 
 
-def test_lanes_that_nothing_computed_yet_are_absent() -> None:
+def test_lanes_that_are_not_computed_yet_are_absent() -> None:
     lanes = ask(parts(story()))["lanes"]
     assert lanes["skew"]["status"] == lanes["debt"]["status"] == lanes["alerts"]["status"] == "absent"
 
@@ -146,7 +146,7 @@ def test_lanes_come_in_the_order_of_the_page_and_share_the_axis() -> None:
     assert {len(lane["v"]) for lane in found["lanes"].values() if "v" in lane} == {360}
 
 
-def test_an_unknown_table_is_an_error_of_the_whole() -> None:
+def test_an_unknown_table_is_an_error_of_the_whole_page() -> None:
     made = parts(story())
     with pytest.raises(NotFound):
         asyncio.run(made.backend.timelines.answer(TableName("lake", "x", "y"), SPAN, ("data_files",), None, None))
@@ -170,7 +170,7 @@ def page_text(job: str | None = None, *, alerts: bool = False) -> str:
     return page_metrics.question(labels, SPAN, NOW // 1000, 15, also).promql
 
 
-def test_job_duration_stands_on_the_same_axis_and_nan_is_a_gap() -> None:
+def test_job_duration_shares_the_axis_and_nan_is_a_gap() -> None:
     public = {"main": "https://prometheus.example"}
     made = parts(story(), MemoryMetrics("main", duration_series()), configured=(CHURN,), graphs=public)
     lane = ask(made)["lanes"]["job_duration"]
@@ -182,7 +182,7 @@ def test_job_duration_stands_on_the_same_axis_and_nan_is_a_gap() -> None:
     assert "spark_job_duration_seconds" in lane["query"]["promql"]
 
 
-def test_the_median_of_the_settings_stands_beside_the_line_and_its_failure_costs_it_alone() -> None:
+def test_the_median_of_the_settings_is_drawn_with_the_line_and_its_failure_affects_only_itself() -> None:
     job = ConfiguredJob(name="churn", reads=CHURN.reads, promql="p95", median="p50")
     times = list(range(SPAN.start, SPAN.end, 60_000))
     told = {text: [Series({}, times, [value] * len(times))] for text, value in (("p95", 160.0), ("p50", 52.0))}
@@ -195,7 +195,7 @@ def test_the_median_of_the_settings_stands_beside_the_line_and_its_failure_costs
     assert (one["status"], one["mid"][7], one["median"]) == ("ok", 160, None)
 
 
-def test_of_several_servers_none_is_linked_unless_the_settings_name_the_job_s() -> None:
+def test_with_several_servers_none_is_linked_unless_the_settings_name_the_job_s() -> None:
     def linked(job: ConfiguredJob) -> Any:
         sources = [MemoryMetrics("main", duration_series()), MemoryMetrics("other", {})]
         graphs = {"main": "https://one.example", "other": "https://two.example"}
@@ -206,7 +206,7 @@ def test_of_several_servers_none_is_linked_unless_the_settings_name_the_job_s() 
     assert linked(ConfiguredJob(name="churn", reads=CHURN.reads, prometheus="main")) == "https://one.example"
 
 
-def test_metrics_down_leaves_the_metadata_alone() -> None:
+def test_unavailable_metrics_do_not_affect_metadata_lanes() -> None:
     source = MemoryMetrics("main", {})
     source.failure = SourceTimeout("main", "no complete response within 5 s")
     lanes = ask(parts(story(), source, configured=(CHURN,)))["lanes"]
@@ -215,7 +215,7 @@ def test_metrics_down_leaves_the_metadata_alone() -> None:
     assert lanes["data_files"]["status"] == "ok"
 
 
-def test_metadata_down_leaves_the_metrics_alone() -> None:
+def test_unavailable_metadata_does_not_affect_metric_lanes() -> None:
     engine = MemoryEngine()
     engine.failure = SourceUnavailable("meta", "catalog is down")
     lanes = ask(parts(engine, MemoryMetrics("main", duration_series()), configured=(CHURN,)))["lanes"]
@@ -233,7 +233,7 @@ def test_metadata_that_failed_after_it_was_read_is_stale() -> None:
     assert (lane["status"], lane["v"][0]) == ("stale", 1_202)
 
 
-def test_nothing_that_answers_is_an_error_of_the_whole() -> None:
+def test_when_no_source_responds_the_whole_page_is_an_error() -> None:
     engine = MemoryEngine()
     engine.failure = SourceUnavailable("meta", "catalog is down")
     source = MemoryMetrics("main", {})
@@ -250,7 +250,7 @@ def test_an_older_range_is_read_cold_and_joined_with_the_hot_one() -> None:
     assert lane["v"] == list(range(40, 100))
 
 
-def test_cold_rows_that_cannot_be_read_make_the_lane_partial() -> None:
+def test_unreadable_cold_rows_make_the_lane_partial() -> None:
     engine = story()
     made = parts(engine)
     engine.failure = SourceUnavailable("meta", "catalog is down")
@@ -278,7 +278,7 @@ def test_runs_that_were_pushed_are_bars() -> None:
     assert lane["source"] == "runs"
 
 
-def test_a_commit_of_the_watcher_is_marked_provisional() -> None:
+def test_a_commit_from_the_watcher_is_marked_provisional() -> None:
     made = parts(story(), clock=FixedClock())
     from limnograph.services.lake.lake import Facts
 
@@ -287,7 +287,7 @@ def test_a_commit_of_the_watcher_is_marked_provisional() -> None:
     assert [(e["snapshot_id"], e["provisional"]) for e in events] == [(str(BIG), False), ("7", True)]
 
 
-def test_one_table_that_cannot_be_read_hatches_its_own_lanes_only() -> None:
+def test_an_unreadable_table_hatches_only_its_own_lanes() -> None:
     other = {"table_uuid": "other", "table": "broken"}
     made = parts(lake([row(1, NOW - 8 * HOUR, 10), row(2, NOW - 8 * HOUR, 20, **other)]))
     made.store.probed(NOW - HOUR, ["lake"], [])
@@ -345,14 +345,14 @@ def pushed(made) -> None:
     asyncio.run(made.runs.accept([run]))
 
 
-def test_one_pushed_run_does_not_hide_those_that_metrics_saw() -> None:
+def test_one_pushed_run_does_not_hide_runs_known_from_metrics() -> None:
     made = parts(story(), seen_runs())
     pushed(made)
     found = asyncio.run(made.jobs.runs_between(NAME, None, SPAN.start, SPAN.end))
     assert [run.ended_at for run in found] == [NOW - HOUR + 52 * SECOND + 400, NOW - 30 * MINUTE]
 
 
-def test_pushed_runs_stand_when_metrics_are_down_and_the_lane_is_partial() -> None:
+def test_pushed_runs_remain_when_metrics_are_down_and_the_lane_is_partial() -> None:
     source = seen_runs()
     made = parts(story(), source)
     pushed(made)

@@ -82,19 +82,19 @@ class Slow(Far):
 
 
 @pytest.mark.parametrize(("patience", "fresh"), [(0.0, False), (30.0, True)])
-def test_a_listing_that_is_slow_but_goes_on_is_waited_for_by_who_has_patience(patience: float, fresh: bool) -> None:
+def test_a_patient_caller_waits_for_a_slow_listing_that_makes_progress(patience: float, fresh: bool) -> None:
     far = Slow()
     watch = CatalogWatch("far", far.open, every, WatchMode.STANDING, rate=100.0, deadline_s=1.0, patience_s=patience)
     assert asked(watch).fresh is fresh
     watch.close()
 
 
-def test_everything_is_known_when_the_first_answer_comes(far: Far) -> None:
+def test_all_tables_are_known_with_the_first_response(far: Far) -> None:
     found = asked(CatalogWatch("far", far.open, every))
     assert (len(found.names), len(found.pointers), found.fresh, found.failed) == (3, 3, True, ())
 
 
-def test_a_catalog_that_hangs_is_waited_for_once_and_told_and_then_known_again(far: Far) -> None:
+def test_a_hanging_catalog_is_waited_for_once_reported_and_known_again_when_it_responds(far: Far) -> None:
     watch = CatalogWatch("far", far.open, every, deadline_s=1.0)
     before = asked(watch)
     far.held.clear()
@@ -110,7 +110,7 @@ def test_a_catalog_that_hangs_is_waited_for_once_and_told_and_then_known_again(f
     assert found.fresh
 
 
-def test_threads_that_hang_for_ever_are_left_behind_and_the_catalog_is_opened_again(far: Far) -> None:
+def test_threads_that_hang_forever_are_abandoned_and_the_catalog_is_reopened(far: Far) -> None:
     watch = CatalogWatch("far", far.open, every, deadline_s=1.0)
     asked(watch)
     far.held.clear()
@@ -124,7 +124,7 @@ def test_threads_that_hang_for_ever_are_left_behind_and_the_catalog_is_opened_ag
     stuck.set()
 
 
-def test_a_failure_opens_the_catalog_again_and_keeps_what_was_known(far: Far) -> None:
+def test_a_failure_reopens_the_catalog_and_keeps_the_known_tables(far: Far) -> None:
     watch = CatalogWatch("far", far.open, every)
     before = asked(watch)
     far.error = SourceUnavailable("catalog far", "down")
@@ -135,7 +135,7 @@ def test_a_failure_opens_the_catalog_again_and_keeps_what_was_known(far: Far) ->
     assert far.opened == 2
 
 
-def test_several_tables_that_fail_in_a_row_are_the_catalog(far: Far) -> None:
+def test_several_tables_that_fail_in_a_row_are_a_failure_of_the_catalog(far: Far) -> None:
     watch = CatalogWatch("far", far.open, every, WatchMode.NOW, threads=1)
     asked(watch)
 
@@ -149,7 +149,7 @@ def test_several_tables_that_fail_in_a_row_are_the_catalog(far: Far) -> None:
     assert len(far.probes) == 3
 
 
-def test_a_failing_probe_has_names_listed_and_where_they_fail_too_the_catalog_is_opened_again(far: Far) -> None:
+def test_a_failing_probe_causes_a_listing_and_if_that_fails_too_the_catalog_is_reopened(far: Far) -> None:
     watch = CatalogWatch("far", far.open, lambda table: table == name(0), WatchMode.STANDING, rate=1_000.0)
     before = asked(watch)
     watch._state.listed_at -= DOUBT_S
@@ -164,7 +164,7 @@ def test_a_failing_probe_has_names_listed_and_where_they_fail_too_the_catalog_is
     watch.close()
 
 
-def test_a_surprise_of_one_probe_is_told_by_its_table(far: Far) -> None:
+def test_an_unexpected_error_of_one_probe_is_reported_for_its_table(far: Far) -> None:
     watch = CatalogWatch("far", far.open, every)
     real = far.probe
 
@@ -179,7 +179,7 @@ def test_a_surprise_of_one_probe_is_told_by_its_table(far: Far) -> None:
     assert [sentence.split(":")[0] for sentence in found.failed] == ["far.sales.t1"]
 
 
-def test_wrong_settings_are_raised_to_who_asks_first(far: Far) -> None:
+def test_wrong_settings_are_raised_to_the_first_caller(far: Far) -> None:
     def wrong() -> Far:
         raise SettingsError("catalogs.far", "has no uri")
 
@@ -187,7 +187,7 @@ def test_wrong_settings_are_raised_to_who_asks_first(far: Far) -> None:
         asked(CatalogWatch("far", wrong, every))
 
 
-def test_under_standing_load_nothing_is_probed_while_nothing_is_due(far: Far) -> None:
+def test_under_continuous_load_nothing_is_probed_while_nothing_is_due(far: Far) -> None:
     watch = CatalogWatch("far", far.open, every, WatchMode.STANDING, rate=1_000.0)
     assert len(asked(watch).pointers) == 3
     for _ in range(200):
@@ -196,7 +196,7 @@ def test_under_standing_load_nothing_is_probed_while_nothing_is_due(far: Far) ->
     watch.close()
 
 
-def test_under_standing_load_a_first_look_that_takes_long_goes_on_behind_who_asks() -> None:
+def test_under_continuous_load_a_slow_first_round_continues_in_the_background() -> None:
     far = Far(500)
     watch = CatalogWatch("far", far.open, every, WatchMode.STANDING, rate=100.0, deadline_s=2.0)
     found = asked(watch)
@@ -211,6 +211,6 @@ def test_under_standing_load_a_first_look_that_takes_long_goes_on_behind_who_ask
     watch.close()
 
 
-def test_only_tables_that_are_wanted_are_probed(far: Far) -> None:
+def test_only_requested_tables_are_probed(far: Far) -> None:
     found = asked(CatalogWatch("far", far.open, lambda table: table == name(2)))
     assert (len(found.names), far.probes) == (3, [name(2)])

@@ -68,7 +68,7 @@ def two(lake: Lake) -> Lake:
 
 
 @pytest.mark.parametrize("metadata", [True, False])
-def test_a_round_of_the_watcher_tells_the_odd_table_and_goes_on(two: Lake, metadata: bool) -> None:
+def test_a_round_of_the_watcher_reports_the_failing_table_and_continues(two: Lake, metadata: bool) -> None:
     strange = Strange(two, Reader("odd", KeyError("surprise"), metadata=metadata))
     watcher = Watcher(strange, MemoryEngine(), SystemClock(), WINDOW)
     for _ in range(2):
@@ -78,13 +78,13 @@ def test_a_round_of_the_watcher_tells_the_odd_table_and_goes_on(two: Lake, metad
     assert {row.table for m in messages for row in m.snapshots} <= {"orders"}
 
 
-def test_the_round_told_the_others(two: Lake) -> None:
+def test_the_round_reported_the_other_tables(two: Lake) -> None:
     strange = Strange(two, Reader("odd", KeyError("surprise"), metadata=False))
     told = [row.table for m in Watcher(strange, MemoryEngine(), SystemClock(), WINDOW).round() for row in m.snapshots]
     assert told == ["orders"]
 
 
-def test_a_pass_puts_the_odd_table_among_the_failed_and_appends_the_others(two: Lake) -> None:
+def test_a_pass_lists_the_failing_table_as_failed_and_appends_the_others(two: Lake) -> None:
     store = MemoryMetaStore()
     odd = Strange(two, Reader("odd", KeyError("surprise"), metadata=True))
     report = local_passes(two, store, observed=odd).run()
@@ -94,7 +94,7 @@ def test_a_pass_puts_the_odd_table_among_the_failed_and_appends_the_others(two: 
 
 
 @pytest.mark.parametrize("error", [SourceUnavailable("storage", "503"), KeyError("surprise")])
-def test_a_table_whose_manifests_are_refused_is_told_and_stays_due(two: Lake, error: Exception) -> None:
+def test_a_table_whose_manifests_are_refused_is_reported_and_stays_due(two: Lake, error: Exception) -> None:
     store = MemoryMetaStore()
     refused = Reader("odd", error, metadata=False)
     report = local_passes(two, store, reader=refused).run()

@@ -94,7 +94,9 @@ def test_49_rows_and_one_reason(fortynine: Lake, pool: Pool, fault: str, code: s
     assert (report.snapshots_appended, report.failed, second.snapshots_appended) == (50, (), 0)
 
 
-def test_a_table_whose_metadata_ends_the_parser_is_unreadable_and_the_others_go_on(fortynine: Lake, pool: Pool) -> None:
+def test_a_table_whose_metadata_crashes_the_parser_is_unreadable_and_the_others_continue(
+    fortynine: Lake, pool: Pool
+) -> None:
     fortynine.table("sales.bad_segfault").append(rows("eu"))
     hostile, store = Hostile(fortynine, pool), MemoryMetaStore()
     try:
@@ -108,7 +110,7 @@ def test_a_table_whose_metadata_ends_the_parser_is_unreadable_and_the_others_go_
     ]
 
 
-def test_a_round_of_the_watcher_tells_the_others_too(fortynine: Lake, pool: Pool) -> None:
+def test_a_round_of_the_watcher_reports_the_other_tables_too(fortynine: Lake, pool: Pool) -> None:
     fortynine.table("sales.odd_panic").append(rows("eu"))
     try:
         watcher = Watcher(Hostile(fortynine, pool), MemoryEngine(), SystemClock(), WINDOW)

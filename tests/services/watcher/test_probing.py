@@ -60,7 +60,7 @@ def test_tables_that_commit_often_are_probed_often_and_idle_ones_every_quarter_o
     assert last[idle] in {3, 4}
 
 
-def test_without_being_told_when_tables_commit_the_schedule_learns_it_from_their_moves() -> None:
+def test_without_commit_times_the_schedule_learns_intervals_from_pointer_moves() -> None:
     busy, idle = name("busy"), name("idle")
     world = World({busy: 5.0, idle: 0.0}, tells=False)
     world.run(36_000)
@@ -69,7 +69,7 @@ def test_without_being_told_when_tables_commit_the_schedule_learns_it_from_their
     assert last[idle] in {3, 4}
 
 
-def test_a_burst_after_a_long_rest_is_followed_closely() -> None:
+def test_a_burst_after_a_long_pause_is_followed_closely() -> None:
     daily = name("daily")
     world = World({daily: 86_400.0})
     world.run(2 * 86_400 + 60)
@@ -79,7 +79,7 @@ def test_a_burst_after_a_long_rest_is_followed_closely() -> None:
     assert world.counted(since=first)[daily] > 20
 
 
-def test_the_budget_is_never_passed_and_all_tables_are_reached() -> None:
+def test_the_budget_is_never_exceeded_and_all_tables_are_reached() -> None:
     world = World({name(i): 0.0 for i in range(1_000)}, rate=10)
     world.run(105)
     assert set(world.counted()) == set(world.every)
@@ -95,7 +95,7 @@ def test_40_000_tables_are_all_reached_within_35_minutes_at_the_default_budget()
     assert len(world.probes) <= 20 * 35 * 60 + 40
 
 
-def test_under_a_budget_that_is_too_small_every_table_waits_by_its_own_measure() -> None:
+def test_under_a_budget_that_is_too_small_every_table_waits_in_proportion_to_its_own_interval() -> None:
     busy = {name(f"busy{i}"): 2.0 for i in range(20)}
     idle = {name(f"idle{i}"): 0.0 for i in range(2_000)}
     world = World({**busy, **idle}, rate=5)
@@ -105,7 +105,7 @@ def test_under_a_budget_that_is_too_small_every_table_waits_by_its_own_measure()
     assert all(last[table] for table in idle)
 
 
-def test_what_somebody_watches_goes_first() -> None:
+def test_viewed_tables_are_probed_first() -> None:
     world = World({name(i): 0.0 for i in range(500)}, rate=1)
     world.run(1)
     world.schedule.hurry([name(400), name("stranger")])
@@ -133,7 +133,7 @@ def test_a_table_that_fails_waits_longer_each_time_and_keeps_its_pointer() -> No
     assert schedule.pointers() == [at(table)]
 
 
-def test_a_listing_adds_and_takes_away_but_an_incomplete_one_only_adds() -> None:
+def test_a_listing_adds_and_removes_tables_but_an_incomplete_one_only_adds() -> None:
     schedule = ProbeSchedule(INF)
     one, two, three = name(1), name(2), name(3)
     schedule.listed(CatalogNames({one: None, two: None}), [one, two], 0.0)
@@ -147,7 +147,7 @@ def test_a_listing_adds_and_takes_away_but_an_incomplete_one_only_adds() -> None
     assert schedule.fresh == 1
 
 
-def test_where_listings_tell_pointers_only_busy_tables_are_probed_besides() -> None:
+def test_where_listings_return_pointers_only_busy_tables_are_probed_in_addition() -> None:
     busy, idle = name("busy"), name("idle")
     world = World({busy: 3.0, idle: 0.0}, tells=False)
     listings = int(7_200 / LISTED_S)
@@ -160,7 +160,7 @@ def test_where_listings_tell_pointers_only_busy_tables_are_probed_besides() -> N
     assert last[busy] > 600
 
 
-def test_a_table_that_is_gone_has_no_pointer_any_more() -> None:
+def test_a_dropped_table_no_longer_has_a_pointer() -> None:
     schedule = ProbeSchedule(INF)
     table = name(1)
     schedule.listed(CatalogNames({table: None}), [table], 0.0)

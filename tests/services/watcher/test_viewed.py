@@ -26,7 +26,7 @@ class Watcher:
         self.hurried += tables
 
 
-def test_a_table_is_hurried_at_the_first_look_and_again_after_a_while() -> None:
+def test_a_table_is_probed_early_at_the_first_view_and_again_after_a_while() -> None:
     watcher, clock = Watcher(), FixedClock()
     viewed = ViewedTables(watcher.wake, clock)
     for name in (ORDERS, CARTS, ORDERS):
@@ -37,7 +37,7 @@ def test_a_table_is_hurried_at_the_first_look_and_again_after_a_while() -> None:
     assert watcher.hurried == [ORDERS, CARTS, ORDERS]
 
 
-def test_a_clock_that_was_set_back_hurries_rather_than_waits() -> None:
+def test_a_clock_that_was_set_back_probes_early_rather_than_waits() -> None:
     watcher, clock = Watcher(), FixedClock()
     viewed = ViewedTables(watcher.wake, clock)
     viewed(ORDERS)
@@ -46,7 +46,7 @@ def test_a_clock_that_was_set_back_hurries_rather_than_waits() -> None:
     assert watcher.hurried == [ORDERS, ORDERS]
 
 
-def test_as_many_tables_as_one_likes_are_looked_at_and_a_bounded_number_is_remembered() -> None:
+def test_any_number_of_tables_may_be_viewed_and_a_bounded_number_is_remembered() -> None:
     watcher, clock = Watcher(), FixedClock()
     viewed = ViewedTables(watcher.wake, clock)
     for number in range(MOST + 1):
@@ -57,7 +57,7 @@ def test_as_many_tables_as_one_likes_are_looked_at_and_a_bounded_number_is_remem
     assert watcher.hurried[-1].table == "t0"
 
 
-def test_a_timeline_is_a_look_and_one_of_an_unknown_table_is_none() -> None:
+def test_a_timeline_counts_as_a_view_and_one_of_an_unknown_table_does_not() -> None:
     watcher, clock = Watcher(), FixedClock()
     made = parts(lake([row(1, NOW - HOUR)], [moved(1, NOW - HOUR)]))
     service = TimelineService(made.store, Jobs((), made.runs, None), clock, viewed=ViewedTables(watcher.wake, clock))

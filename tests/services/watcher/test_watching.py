@@ -48,7 +48,7 @@ def facts(watcher: Watcher) -> Facts:
     return Facts([r for m in messages for r in m.snapshots], [c for m in messages for c in m.changes])
 
 
-def test_first_sight_tells_the_window_and_the_next_round_nothing(observed) -> None:
+def test_the_first_round_returns_the_window_and_the_next_one_nothing(observed) -> None:
     for _ in range(3):
         observed.table.append(ROWS)
     watcher = observed.watcher()
@@ -58,7 +58,7 @@ def test_first_sight_tells_the_window_and_the_next_round_nothing(observed) -> No
     assert facts(watcher) == Facts([], [])
 
 
-def test_a_new_commit_is_told_once_with_its_move_of_main(observed) -> None:
+def test_a_new_commit_is_reported_once_with_its_move_of_main(observed) -> None:
     observed.table.append(ROWS)
     watcher = observed.watcher()
     facts(watcher)
@@ -68,21 +68,21 @@ def test_a_new_commit_is_told_once_with_its_move_of_main(observed) -> None:
     assert [(c.kind, c.to_value) for c in found.changes] == [("ref", str(found.snapshots[0].snapshot_id))]
 
 
-def test_what_the_meta_tables_hold_is_not_told_again(observed) -> None:
+def test_commits_in_the_meta_tables_are_not_reported_again(observed) -> None:
     observed.table.append(ROWS)
     engine = MemoryEngine()
     engine.append(*facts(observed.watcher()))
     assert facts(observed.watcher(engine)) == Facts([], [])
 
 
-def test_of_an_old_table_only_the_head_is_told(observed) -> None:
+def test_only_the_head_of_an_old_table_is_reported(observed) -> None:
     for _ in range(3):
         observed.table.append(ROWS)
     later = FixedClock(SystemClock().now() + 60 * HOUR)
     assert [row.total_data_files for row in facts(observed.watcher(clock=later)).snapshots] == [3]
 
 
-def test_told_facts_make_the_pages_of_a_server_without_a_pipeline(observed) -> None:
+def test_facts_from_the_watcher_suffice_for_the_pages_of_a_server_without_a_pipeline(observed) -> None:
     observed.table.append(ROWS)
     made = parts(clock=FixedClock(SystemClock().now()))
     made.store.apply(facts(observed.watcher()))
@@ -91,7 +91,7 @@ def test_told_facts_make_the_pages_of_a_server_without_a_pipeline(observed) -> N
     assert len(history.provisional) == 1
 
 
-def test_a_truncated_metadata_file_is_told_and_the_round_goes_on(observed) -> None:
+def test_a_truncated_metadata_file_is_reported_and_the_round_continues(observed) -> None:
     observed.table.append(ROWS)
     other = observed.catalog.create_table("sales.broken", ROWS.schema)
     location = Path(other.metadata_location.removeprefix("file://"))
@@ -101,7 +101,7 @@ def test_a_truncated_metadata_file_is_told_and_the_round_goes_on(observed) -> No
     assert len(found.snapshots) == 1
 
 
-def test_meta_tables_that_are_away_are_a_trouble_and_the_next_round_tells_all(observed) -> None:
+def test_unavailable_meta_tables_are_reported_and_the_next_round_returns_everything(observed) -> None:
     observed.table.append(ROWS)
     engine = MemoryEngine()
     engine.failure = SourceUnavailable("meta", "catalog is down")
@@ -113,7 +113,7 @@ def test_meta_tables_that_are_away_are_a_trouble_and_the_next_round_tells_all(ob
     assert len(facts(watcher).snapshots) == 1
 
 
-def test_a_dropped_table_leaves(observed) -> None:
+def test_a_dropped_table_is_removed(observed) -> None:
     observed.table.append(ROWS)
     watcher = observed.watcher()
     made = parts(clock=FixedClock(SystemClock().now()))
@@ -149,7 +149,7 @@ class _Refuses:
         return self._tables.extract(due)
 
 
-def test_a_table_that_storage_refuses_is_named_and_its_catalog_was_read(observed) -> None:
+def test_a_table_refused_by_storage_is_named_and_its_catalog_counts_as_read(observed) -> None:
     observed.table.append(ROWS)
     observed.catalog.create_table("sales.away", ROWS.schema)
     watcher = Watcher(Refusing(observed.settings), MemoryEngine(), SystemClock(), WINDOW)
@@ -157,7 +157,7 @@ def test_a_table_that_storage_refuses_is_named_and_its_catalog_was_read(observed
     assert (last.read, last.failed) == (["files", "lake"], ["lake.sales.away"])
 
 
-def test_a_table_that_does_not_answer_is_told_every_round_and_asked_ever_more_seldom(observed) -> None:
+def test_an_unresponsive_table_is_reported_every_round_and_probed_with_exponential_back_off(observed) -> None:
     observed.catalog.create_table("sales.away", ROWS.schema)
     lake, clock = Refusing(observed.settings), FixedClock(SystemClock().now())
     watcher = Watcher(lake, MemoryEngine(), clock, WINDOW)
@@ -171,7 +171,7 @@ def test_a_table_that_does_not_answer_is_told_every_round_and_asked_ever_more_se
     assert (asked[0], asked[-1]) == (1, 5)
 
 
-def test_a_table_of_a_path_that_is_not_there_is_named(observed) -> None:
+def test_a_table_with_a_missing_path_is_named(observed) -> None:
     path = {"format": "iceberg", "name": "landing.events", "location": f"file://{observed.folder}/nowhere"}
     observe = {"paths": [path]}
     catalogs = {name: dict(properties) for name, properties in observed.settings.catalogs.items()}

@@ -43,7 +43,7 @@ def told(watcher: Watcher) -> tuple[list[SnapshotFact], list[ChangeFact], list[s
     return snapshots, [row for message in messages for row in message.changes], list(messages[-1].failed)
 
 
-def test_a_delta_table_is_told_version_by_version(landing: Landing) -> None:
+def test_a_delta_table_is_reported_version_by_version(landing: Landing) -> None:
     write_deltalake(landing.location, ROWS, partition_by=["region"])
     write_deltalake(landing.location, ROWS, mode="append")
     watcher = landing.watcher()
@@ -59,7 +59,7 @@ def test_a_delta_table_is_told_version_by_version(landing: Landing) -> None:
     assert [(row.kind, row.to_value) for row in changes] == [("ref", "2")]
 
 
-def test_a_new_column_is_a_schema_change_and_a_cleaned_log_is_none(landing: Landing) -> None:
+def test_a_new_column_is_a_schema_change_and_a_cleaned_log_is_not(landing: Landing) -> None:
     write_deltalake(landing.location, ROWS)
     watcher = landing.watcher()
     told(watcher)

@@ -42,7 +42,7 @@ def told(watching: Watcher) -> tuple[list[SnapshotFact], list[ChangeFact]]:
 
 
 @VERSIONS
-def test_a_hudi_table_is_told_instant_by_instant(tmp_path: Path, version: int) -> None:
+def test_a_hudi_table_is_reported_instant_by_instant(tmp_path: Path, version: int) -> None:
     folder = table(tmp_path, version)
     first = folder.commit(Stat("a", 1000, 10))
     watching = watcher(folder, tmp_path)
@@ -60,7 +60,7 @@ def test_a_hudi_table_is_told_instant_by_instant(tmp_path: Path, version: int) -
 
 
 @VERSIONS
-def test_archiving_and_cleaning_are_no_news(tmp_path: Path, version: int) -> None:
+def test_archiving_and_cleaning_are_not_reported(tmp_path: Path, version: int) -> None:
     folder = table(tmp_path, version)
     first = folder.commit(Stat("a", 1000, 10))
     folder.commit(Stat("a", 1001, 10, prev=first))

@@ -44,20 +44,20 @@ def rest() -> Iterator[Rest]:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 429, 500, 502, 503, 504])
 @pytest.mark.parametrize("body", [b"{}", b"<html>busy</html>", b""])
-def test_a_server_that_refuses_is_no_fault_of_the_settings(rest: Rest, status: int, body: bytes) -> None:
+def test_a_server_that_refuses_is_not_an_error_of_the_settings(rest: Rest, status: int, body: bytes) -> None:
     rest.status, rest.body = status, body
     with pytest.raises(SourceError):
         open_catalog("x", {"type": "rest", "uri": rest.uri})
 
 
-def test_an_answer_that_unpacks_to_more_than_any_catalog_says_is_not_taken_whole() -> None:
+def test_an_oversized_compressed_response_is_not_decompressed_in_full() -> None:
     with FaultProxy(None) as proxy:
         proxy.mode = "bomb"
         with pytest.raises(SourceRejected, match="exceeds 256 MiB"):
             open_catalog("x", {"type": "rest", "uri": proxy.url})
 
 
-def test_nobody_there_is_no_fault_of_the_settings() -> None:
+def test_an_unreachable_server_is_not_an_error_of_the_settings() -> None:
     with pytest.raises(SourceError):
         open_catalog("x", {"type": "rest", "uri": "http://127.0.0.1:9"})
 

@@ -114,7 +114,7 @@ def catalog(request: pytest.FixtureRequest) -> Any:
     return HiveCatalog() if request.param == "hive" else GlueCatalog()
 
 
-def test_a_listing_tells_the_pointers_of_iceberg_tables_alone(catalog: Any) -> None:
+def test_a_listing_returns_the_pointers_of_iceberg_tables_only(catalog: Any) -> None:
     found = names_of(catalog).names().tables
     kind = catalog.name
     assert found == {
@@ -135,12 +135,12 @@ def test_a_probe_is_one_call_that_reads_no_file(catalog: Any) -> None:
     assert calls == ["table"] * 3
 
 
-def test_a_table_without_a_location_is_told_by_name(catalog: Any) -> None:
+def test_a_table_without_a_location_is_reported_by_name(catalog: Any) -> None:
     with pytest.raises(SourceRejected, match=r"sales\.odd.*metadata_location"):
         names_of(catalog).probe(name(catalog.name, "odd"))
 
 
-def test_what_the_clients_raise_is_about_the_catalog() -> None:
+def test_errors_of_the_clients_are_errors_of_the_catalog() -> None:
     hive, glue = HiveCatalog(), GlueCatalog()
     hive.error = TimeoutError("timed out")
     with pytest.raises(SourceTimeout, match="catalog hive"):

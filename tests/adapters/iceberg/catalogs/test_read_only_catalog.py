@@ -27,7 +27,7 @@ def test_a_mistyped_path_creates_nothing_and_is_named(prefix, tmp_path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_another_database_gets_no_tables_of_a_catalog(tmp_path) -> None:
+def test_no_catalog_tables_are_created_in_another_database(tmp_path) -> None:
     with sqlite3.connect(tmp_path / "shop.db") as shop:
         shop.execute("create table orders (id integer)")
     with pytest.raises(SourceUnavailable, match="has no table iceberg_tables"):
@@ -35,7 +35,7 @@ def test_another_database_gets_no_tables_of_a_catalog(tmp_path) -> None:
     assert sqlite3.connect(tmp_path / "shop.db").execute("select name from sqlite_master").fetchall() == [("orders",)]
 
 
-def test_an_old_catalog_keeps_its_columns_although_a_newer_schema_is_asked_for(tmp_path) -> None:
+def test_an_old_catalog_keeps_its_columns_although_a_newer_schema_is_requested(tmp_path) -> None:
     lake = Lake(tmp_path)
     lake.table("sales.orders")
     with sqlite3.connect(tmp_path / "catalog.db") as old:
@@ -48,7 +48,7 @@ def test_an_old_catalog_keeps_its_columns_although_a_newer_schema_is_asked_for(t
 
 
 @pytest.mark.parametrize("name", ["with space.db", "h#sh.db", "grün.db"])
-def test_it_reads_a_file_of_any_name_and_writes_to_none(name, tmp_path) -> None:
+def test_a_file_of_any_name_is_read_and_none_is_written(name, tmp_path) -> None:
     lake = Lake(tmp_path)
     lake.table("sales.orders")
     (tmp_path / "catalog.db").rename(tmp_path / name)
@@ -59,7 +59,7 @@ def test_it_reads_a_file_of_any_name_and_writes_to_none(name, tmp_path) -> None:
         catalog.create_namespace("more")
 
 
-def test_a_catalog_that_comes_later_is_found_by_the_same_reader(tmp_path) -> None:
+def test_a_catalog_created_later_is_found_by_the_same_reader(tmp_path) -> None:
     given = properties(tmp_path, "catalog.db")
     observed, opened = observed_catalog("lake", given), open_catalog("lake", given)
     with pytest.raises(NoSuchTableError):
@@ -69,6 +69,6 @@ def test_a_catalog_that_comes_later_is_found_by_the_same_reader(tmp_path) -> Non
     assert opened.load_table("sales.orders").name() == ("sales", "orders")
 
 
-def test_who_writes_says_so(tmp_path) -> None:
+def test_writing_is_an_explicit_option(tmp_path) -> None:
     open_catalog("lake", properties(tmp_path, "catalog.db"), write=True).create_namespace("sales")
     assert (tmp_path / "catalog.db").exists()

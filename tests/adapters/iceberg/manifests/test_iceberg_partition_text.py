@@ -36,7 +36,7 @@ def text_of(kind: Any, *values: Any, transform: str = "identity") -> str:
         ("string", None, "a=null"),
     ],
 )
-def test_values_are_shown_so_that_none_stands_for_another(kind: Any, value: Any, shown: str) -> None:
+def test_different_values_are_shown_differently(kind: Any, value: Any, shown: str) -> None:
     assert text_of(kind, value) == shown
 
 
@@ -53,7 +53,7 @@ def test_nanoseconds_are_not_rounded(instant: int, apart: int) -> None:
     assert (text_of(NANOS, instant) == text_of(NANOS, instant + apart)) == (apart == 0)
 
 
-def test_a_value_beyond_measure_is_shortened_and_still_its_own() -> None:
+def test_an_oversized_value_is_shortened_and_still_unique() -> None:
     one, other = text_of("string", "x" * 10_000 + "1"), text_of("string", "x" * 10_000 + "2")
     assert one != other
     assert len(one) < MAX_TEXT + 50

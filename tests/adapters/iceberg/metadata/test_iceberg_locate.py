@@ -49,7 +49,7 @@ def test_the_newest_metadata_is_found(tmp_path: Path, case: str, below: str) -> 
     assert newest_metadata(f"{tmp_path}{below}", FileStorage()) == f"{folder}/{newest}"
 
 
-def test_of_one_version_the_file_written_last_is_the_table(tmp_path: Path) -> None:
+def test_the_file_written_last_of_one_version_is_the_table(tmp_path: Path) -> None:
     (tmp_path / "metadata").mkdir()
     for name, at in (("00002-b", 1_000), ("00002-a", 2_000)):
         path = tmp_path / "metadata" / f"{name}.metadata.json"
@@ -58,7 +58,7 @@ def test_of_one_version_the_file_written_last_is_the_table(tmp_path: Path) -> No
     assert newest_metadata(str(tmp_path), FileStorage()).endswith("/00002-a.metadata.json")
 
 
-def test_a_folder_without_metadata_is_no_table(tmp_path: Path) -> None:
+def test_a_folder_without_metadata_is_not_a_table(tmp_path: Path) -> None:
     (tmp_path / "metadata").mkdir()
     with pytest.raises(InvalidInput, match="not an Iceberg table"):
         newest_metadata(str(tmp_path / "metadata"), FileStorage())

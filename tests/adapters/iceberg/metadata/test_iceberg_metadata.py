@@ -74,7 +74,7 @@ def refused(content: bytes) -> str:
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
-def test_every_version_is_told(version: int) -> None:
+def test_every_format_version_is_recognised(version: int) -> None:
     more = {"first-row-id": 0, "added-rows": 7, "key-id": "k"} if version > 2 else {}
     metadata = parsed(
         document(version, [snapshot(1, **more), snapshot(2, **{"parent-snapshot-id": 2**62 + 1}, **more)])
@@ -116,7 +116,7 @@ WRONG: list[Any] = [None, True, 1.5, -1, 2**70, "", "text", [], [1], {}, {"a": {
     st.sampled_from([*snapshot(1), "parent-snapshot-id", "manifests", "first-row-id"]),
     st.sampled_from(WRONG) | st.integers() | st.text(max_size=5),
 )
-def test_a_wrong_value_in_a_snapshot_loses_no_other(key: str, value: Any) -> None:
+def test_a_wrong_value_in_a_snapshot_affects_no_other(key: str, value: Any) -> None:
     metadata = parsed(document(2, [snapshot(1), snapshot(2, **{key: value}), snapshot(3)]))
     assert {2**62 + 1, 2**62 + 3} <= set(metadata.snapshots)
     third = metadata.snapshots[2**62 + 3]
@@ -125,7 +125,7 @@ def test_a_wrong_value_in_a_snapshot_loses_no_other(key: str, value: Any) -> Non
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(sorted(document(3))), st.sampled_from(WRONG))
-def test_a_wrong_value_in_the_table_is_told_or_refused_with_a_code(key: str, value: Any) -> None:
+def test_a_wrong_value_in_the_table_is_reported_or_refused_with_a_code(key: str, value: Any) -> None:
     try:
         metadata = parsed(document(3, **{key: value}))
     except MetadataError as error:
@@ -135,7 +135,7 @@ def test_a_wrong_value_in_the_table_is_told_or_refused_with_a_code(key: str, val
 
 
 @pytest.mark.parametrize("items", [None, 7, "x", {}, [None, 5, "x", [], {}], [{"snapshot-id": "5"}]])
-def test_snapshots_and_logs_that_are_none_are_none(items: Any) -> None:
+def test_malformed_snapshots_and_logs_are_left_out(items: Any) -> None:
     metadata = parsed({**document(), "snapshots": items, "snapshot-log": items, "metadata-log": items})
     assert (metadata.snapshots, metadata.snapshot_log, metadata.metadata_log) == ({}, (), ())
 
@@ -147,13 +147,13 @@ def test_a_snapshot_is_never_left_out_in_silence(items: Any) -> None:
     assert parsed(document(2, [], **{"current-snapshot-id": None})).problems == ()
 
 
-def test_a_number_that_is_none_is_told() -> None:
+def test_an_invalid_number_is_reported() -> None:
     metadata = parsed(document(2, [snapshot(1), snapshot(2, **{"timestamp-ms": "soon"})]))
     assert [problem.detail for problem in metadata.problems] == ["timestamp-ms is not an integer"]
     assert metadata.snapshots[2**62 + 2].timestamp_ms is None
 
 
-def test_a_summary_is_a_map_of_text_whatever_it_holds() -> None:
+def test_a_summary_is_a_map_of_text_whatever_it_contains() -> None:
     content = json.dumps(document(2, [snapshot(1, summary={"operation": "append", "n": 5, "l": [1]})])).encode()
     summary = parse_metadata(content, "x").snapshots[2**62 + 1].summary
     assert summary == {"operation": "append", "n": "5", "l": "[1]"}
@@ -163,7 +163,7 @@ def test_a_summary_is_a_map_of_text_whatever_it_holds() -> None:
 
 
 @pytest.mark.parametrize("key", ["statistics", "partition-statistics", "unknown-of-tomorrow"])
-def test_what_we_do_not_read_may_be_anything(key: str) -> None:
+def test_unread_fields_may_be_anything(key: str) -> None:
     assert parsed(document(3, **{key: [{"x": [1, {"y": None}]}]})).problems == ()
 
 
@@ -174,7 +174,7 @@ def test_gzip_of_several_members_and_zeros_behind_it_is_one_text() -> None:
 
 
 @pytest.mark.parametrize("cut", [5, 20, 200, -1, -9])
-def test_a_cut_or_changed_gzip_is_unreadable(cut: int) -> None:
+def test_a_truncated_or_changed_gzip_is_unreadable(cut: int) -> None:
     packed = gzip.compress(json.dumps(document()).encode())
     assert refused(packed[:cut]) in {"metadata_unreadable", "file_too_large"}
     damaged = bytearray(packed)
@@ -190,7 +190,7 @@ def bomb(mebibytes: int, said: int | None = None) -> bytes:
 
 
 @pytest.mark.parametrize("said", [None, 10])
-def test_a_bomb_is_refused_whether_or_not_it_tells_its_size(said: int | None) -> None:
+def test_a_bomb_is_refused_whether_or_not_it_declares_its_size(said: int | None) -> None:
     assert refused(bomb(64, said)) == "file_too_large"
 
 
@@ -202,13 +202,13 @@ def test_deep_nesting_is_unreadable(text: bytes) -> None:
 @pytest.mark.parametrize(
     "text", [b"", b"null", b"[]", b"7", b'"x"', b"{", b'{"format-version": 2', b"\xff\xfe", b"{}x"]
 )
-def test_what_is_no_object_is_unreadable(text: bytes) -> None:
+def test_a_document_that_is_not_an_object_is_unreadable(text: bytes) -> None:
     assert refused(text) == "metadata_unreadable"
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 10_000), st.binary(min_size=1, max_size=3))
-def test_a_damaged_document_is_told_or_refused(place: int, patch: bytes) -> None:
+def test_a_damaged_document_is_reported_or_refused(place: int, patch: bytes) -> None:
     content = bytearray(json.dumps(document()).encode())
     place %= len(content)
     content[place : place + len(patch)] = patch

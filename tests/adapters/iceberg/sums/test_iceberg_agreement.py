@@ -44,7 +44,7 @@ def longer(line: dict[str, Any]) -> dict[str, Any]:
         (lambda line: line | {"added_files_count": 1, "manifest_length": 7}, [DISAGREES]),
     ],
 )
-def test_the_numbers_are_those_of_the_manifest_and_a_note_tells_that_its_list_differs(
+def test_the_numbers_are_those_of_the_manifest_and_a_note_says_that_its_list_differs(
     tmp_path: Path, edit: Edit, notes: list[str]
 ) -> None:
     (fact,) = facts(table_of(tmp_path, edit).metadata_location)

@@ -69,7 +69,9 @@ def test_a_manifest_is_read_once_and_one_new_commit_costs_its_own(table: Metadat
     assert reads(table, ManifestCache(tmp_path / "cache")) == 1
 
 
-def test_rows_are_the_same_without_with_and_from_a_cache(table: MetadataTable, tmp_path: Path) -> None:
+def test_rows_are_the_same_without_a_cache_with_a_new_one_and_with_a_filled_one(
+    table: MetadataTable, tmp_path: Path
+) -> None:
     plain = readings(table, ManifestCache())
     assert [reading.tier for reading in plain] == ["entries"] * len(plain)
     for _ in range(2):
@@ -130,7 +132,9 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("spoil", FAULTS, ids=lambda spoil: spoil.__name__)
-def test_a_spoilt_file_is_as_if_empty(table: MetadataTable, tmp_path: Path, spoil: Callable[[Path], None]) -> None:
+def test_a_damaged_file_is_treated_as_empty(
+    table: MetadataTable, tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
     folder = tmp_path / "cache"
     plain = readings(table, ManifestCache(folder))
     (file,) = files_of(folder)
@@ -141,7 +145,7 @@ def test_a_spoilt_file_is_as_if_empty(table: MetadataTable, tmp_path: Path, spoi
         assert reads(table, ManifestCache(folder)) == 0
 
 
-def test_a_locked_file_is_passed_by(table: MetadataTable, tmp_path: Path) -> None:
+def test_a_locked_file_is_skipped(table: MetadataTable, tmp_path: Path) -> None:
     folder = tmp_path / "cache"
     plain = readings(table, ManifestCache(folder))
     (file,) = files_of(folder)
@@ -153,12 +157,12 @@ def test_a_locked_file_is_passed_by(table: MetadataTable, tmp_path: Path) -> Non
     assert files_of(folder) == [file]
 
 
-def test_a_folder_that_cannot_be_made_is_no_error(table: MetadataTable, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_not_an_error(table: MetadataTable, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert readings(table, ManifestCache(tmp_path / "file" / "cache")) == readings(table, ManifestCache())
 
 
-def test_several_readers_at_once_say_the_same(table: MetadataTable, tmp_path: Path) -> None:
+def test_several_concurrent_readers_return_the_same(table: MetadataTable, tmp_path: Path) -> None:
     plain = readings(table, ManifestCache())
     shared = ManifestCache(tmp_path / "cache")
 
@@ -170,7 +174,7 @@ def test_several_readers_at_once_say_the_same(table: MetadataTable, tmp_path: Pa
     assert reads(table, ManifestCache(tmp_path / "cache")) == 0
 
 
-def test_what_was_read_before_storage_failed_stays_learnt(tmp_path: Path) -> None:
+def test_sums_read_before_storage_failed_are_kept(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path / "orders")
     for _ in range(40):
         table.append(table.file("eu"))
@@ -238,7 +242,7 @@ def test_the_oldest_files_go_when_the_folder_is_over_its_budget(tmp_path: Path) 
     assert [path.name for path in files_of(tmp_path)] == ["2.sqlite", "3.sqlite"]
 
 
-def test_damage_is_told_by_each_of_its_codes(table: MetadataTable, tmp_path: Path) -> None:
+def test_damage_is_reported_with_each_of_its_codes(table: MetadataTable, tmp_path: Path) -> None:
     head = table.manifests[table.head() or 0]
     path_of(head[0].path).unlink()
     path_of(head[1].path).write_bytes(b"Obj\x01")
@@ -249,7 +253,7 @@ def test_damage_is_told_by_each_of_its_codes(table: MetadataTable, tmp_path: Pat
     assert reading.manifests
 
 
-def test_tables_that_were_not_read_for_longest_leave_memory(tmp_path: Path) -> None:
+def test_the_least_recently_read_tables_are_evicted(tmp_path: Path) -> None:
     tables = [MetadataTable(tmp_path / str(number), seed=number) for number in range(4)]
     for made in tables:
         made.append(made.file("eu"))
@@ -260,7 +264,7 @@ def test_tables_that_were_not_read_for_longest_leave_memory(tmp_path: Path) -> N
     assert [readings(made, cache) for made in tables] == first
 
 
-def test_a_manifest_that_vanished_after_it_was_learnt_is_missed_by_the_shape_only(tmp_path: Path) -> None:
+def test_a_manifest_that_vanished_after_it_was_cached_is_missing_only_for_the_shape(tmp_path: Path) -> None:
     table, cache = MetadataTable(tmp_path / "orders"), ManifestCache(tmp_path / "cache")
     table.append(table.file("eu"))
     table.append(table.file("us"))

@@ -28,7 +28,7 @@ def digest(folder: str, location: str) -> str:
     return hashlib.sha256(repr(found).encode()).hexdigest()
 
 
-def test_processes_that_share_a_folder_say_the_same(tmp_path: Path) -> None:
+def test_processes_that_share_a_folder_return_the_same(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path / "orders")
     for number in range(30):
         table.append(table.file("eu", size=1_000 + number))
@@ -46,7 +46,7 @@ def keep_writing(path: str) -> None:
         file.put({"sums": {key: key * 500}, "files": {key: key * 3_000}})
 
 
-def test_a_writer_that_is_killed_leaves_a_sound_file(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_a_valid_file(tmp_path: Path) -> None:
     path = tmp_path / "table.sqlite"
     for round_ in range(3):
         writer = SPAWN.Process(target=keep_writing, args=(str(path),))

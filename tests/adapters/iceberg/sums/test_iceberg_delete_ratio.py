@@ -22,7 +22,7 @@ DATA_PATH = "s3://lake/orders/data/a-very-long-name-of-a-file.parquet"
 
 
 @pytest.mark.parametrize(("deleted", "owed"), [(2, 0), (3, 1), (99, 1)])
-def test_a_file_is_owed_when_its_vector_deletes_three_rows_of_ten(tmp_path: Path, deleted: int, owed: int) -> None:
+def test_a_file_is_debt_when_its_vector_deletes_three_rows_of_ten(tmp_path: Path, deleted: int, owed: int) -> None:
     table = MetadataTable(tmp_path, version=3)
     files = [table.file("eu", records=10, size=GOOD_SIZE) for _ in range(3)]
     table.append(*files)
@@ -32,7 +32,7 @@ def test_a_file_is_owed_when_its_vector_deletes_three_rows_of_ten(tmp_path: Path
     assert (after.debt_files, after.debt_groups, after.debt_bytes) == (owed, owed, owed * GOOD_SIZE)
 
 
-def test_deletes_of_a_whole_partition_choose_no_file(tmp_path: Path) -> None:
+def test_deletes_of_a_whole_partition_select_no_file(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path)
     table.append(*(table.file("eu", records=10, size=GOOD_SIZE) for _ in range(3)))
     table.overwrite([table.file("eu", records=30, content=POSITION_DELETES)], ())
@@ -73,7 +73,7 @@ def test_a_delete_is_scoped_by_its_reference_or_by_equal_bounds_of_its_paths() -
     assert by_reference.target.tolist() == [wanted]
 
 
-def test_paths_of_any_length_have_hashes_of_their_own() -> None:
+def test_paths_of_any_length_have_distinct_hashes() -> None:
     names = ["a" * length for length in range(40)] + ["a" * length + "b" for length in range(40)]
     hashes = paths(2, *(entry(file_path=name) for name in names), deletes=False).file
     assert len(set(hashes.tolist())) == len(names)
@@ -107,7 +107,7 @@ def live(records: list[int], deletes: list[tuple[int, int, bool]]) -> LiveFiles:
         ([10, 10], [(2, 2**40, True)], [False, True]),
     ],
 )
-def test_rows_of_a_files_own_deletes_add_up_and_a_vector_stands_for_all(
+def test_rows_of_a_files_own_deletes_add_up_and_a_vector_replaces_them(
     records: list[int], deletes: list[tuple[int, int, bool]], expected: list[bool]
 ) -> None:
     found = much_deleted(live(records, deletes))
@@ -115,5 +115,5 @@ def test_rows_of_a_files_own_deletes_add_up_and_a_vector_stands_for_all(
     assert found.tolist() == expected
 
 
-def test_without_scoped_deletes_nothing_is_chosen() -> None:
+def test_without_scoped_deletes_no_file_is_selected() -> None:
     assert much_deleted(live([1], [])) is None

@@ -87,7 +87,7 @@ def counted(manifests: list[tuple[int, list[Row]]], snapshot_id: int) -> dict[st
 
 
 @given(st.lists(ROWS, max_size=4), st.lists(st.integers(0, 3), max_size=6), st.integers(1, 3))
-def test_a_snapshot_of_any_manifests_is_the_sum_of_their_entries(
+def test_the_numbers_of_a_snapshot_are_the_sum_of_the_entries_of_its_manifests(
     manifests: list[list[Row]], listed: list[int], snapshot_id: int
 ) -> None:
     table, lines = summed(*manifests)
@@ -108,7 +108,7 @@ def test_a_snapshot_of_any_manifests_is_the_sum_of_their_entries(
 
 
 @given(st.lists(ROWS, min_size=2, max_size=4))
-def test_forgetting_manifests_leaves_the_others_as_they_were(manifests: list[list[Row]]) -> None:
+def test_forgetting_manifests_leaves_the_others_unchanged(manifests: list[list[Row]]) -> None:
     table, lines = summed(*manifests)
     kept = lines[1:]
     before = table.select(table.weights(kept), 1)
@@ -134,7 +134,7 @@ def test_the_newest_writer_of_live_files_dates_a_partition() -> None:
     assert table.newest(weights, place, {2: 99}) == {}
 
 
-def test_one_path_in_two_ways_of_listing_is_two_manifests() -> None:
+def test_one_path_listed_in_two_ways_is_two_manifests() -> None:
     table = TableSums()
     first, second = line("m", 0), line("m", 1)
     table.add(first, sum_entries(entries([(1, 0, False, 1, 5, 100, 1)]), SMALL_BELOW, 0))
@@ -178,7 +178,7 @@ def test_sums_survive_being_written_and_read(rows: list[Row]) -> None:
 
 
 @given(st.binary(max_size=60), st.integers(0, 400), st.integers(1, 255))
-def test_a_changed_value_is_no_value(tail: bytes, at: int, flip: int) -> None:
+def test_a_changed_value_is_rejected(tail: bytes, at: int, flip: int) -> None:
     key = key_of("m")
     value = bytearray(sealed(key, pack_sums(sum_entries(entries([(1, 0, False, 1, 5, 100, 1)]), SMALL_BELOW))))
     value[at % len(value)] ^= flip

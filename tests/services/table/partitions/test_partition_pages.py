@@ -79,14 +79,14 @@ def files_of(found):
     return {r.partition: r.data_files for r in found.rows}
 
 
-def test_a_state_is_the_full_row_with_every_change_since_laid_over_it() -> None:
+def test_a_state_is_the_full_row_with_every_later_change_applied() -> None:
     made = parts(burst())
     assert files_of(page(made, at=MIDNIGHT + 2 * HOUR)) == {"day=19": 60, "day=20": 84}
     assert files_of(page(made, at=MIDNIGHT + 4 * HOUR)) == {"day=19": 60, "day=20": 50_084, "day=21": 5}
     assert files_of(page(made)) == {"day=20": 436, "day=21": 5}
 
 
-def test_the_row_that_grew_stands_first_with_its_share_and_its_change() -> None:
+def test_the_row_that_grew_is_first_with_its_share_and_its_change() -> None:
     found = page(parts(burst()), at=MIDNIGHT + 3 * HOUR + 10 * MINUTE, compare=MIDNIGHT + 3 * HOUR)
     first = found.rows[0]
     assert (first.partition, first.data_files, first.data_files_delta) == ("day=20", 50_084, 50_000)
@@ -96,14 +96,14 @@ def test_the_row_that_grew_stands_first_with_its_share_and_its_change() -> None:
     assert found.rest is None
 
 
-def test_a_partition_that_was_emptied_since_is_told_with_what_it_lost() -> None:
+def test_a_partition_emptied_since_is_listed_with_what_it_lost() -> None:
     found = {r.partition: r for r in page(parts(burst()), compare=MIDNIGHT + 4 * HOUR).rows}
     assert (found["day=19"].data_files, found["day=19"].data_files_delta) == (0, -60)
     assert found["day=19"].average_file_bytes is None
     assert (found["day=21"].delete_ratio, found["day=21"].data_files_delta) == (0.2, 0)
 
 
-def test_by_time_a_step_shows_the_most_files_that_were_in_it_and_zero_before_the_first() -> None:
+def test_a_step_shows_the_maximum_of_files_within_it_and_zero_before_the_first() -> None:
     heat = page(parts(burst()), end=MIDNIGHT + 8 * HOUR).heat
     cells = {r.partition: dict(zip(heat.t, r.data_files, strict=True)) for r in heat.rows}
     assert (list(cells), heat.step) == (["day=21", "day=20", "day=19"], 600_000)
@@ -114,7 +114,7 @@ def test_by_time_a_step_shows_the_most_files_that_were_in_it_and_zero_before_the
     assert cells["day=20"][burst_step] == 50_084  # it held for a part of the step in which it ended
 
 
-def test_what_lies_after_the_watermark_is_not_known() -> None:
+def test_after_the_watermark_nothing_is_known() -> None:
     made = parts(burst())
     made.store.probed(MIDNIGHT + 7 * HOUR, ["lake"], [])
     found = page(made)
@@ -122,13 +122,13 @@ def test_what_lies_after_the_watermark_is_not_known() -> None:
     assert (found.track.t[-1], found.track.data_files[-1]) == ((MIDNIGHT + 7 * HOUR) // 1000, None)
 
 
-def test_the_track_is_every_move_of_main_and_what_was_before_the_range() -> None:
+def test_the_track_is_every_move_of_main_and_the_state_before_the_range() -> None:
     found = page(parts(burst()), start=MIDNIGHT + 3 * HOUR)
     assert found.track.data_files == [144, 50_144, 50_149, 501, 441]
     assert found.track.t[0] == (MIDNIGHT + 3 * HOUR) // 1000
 
 
-def test_beyond_the_thousand_largest_the_rest_is_what_subtraction_gives() -> None:
+def test_beyond_the_thousand_largest_the_rest_is_obtained_by_subtraction() -> None:
     named = [part(f"{n:04}", 10) for n in range(1_000)]
     rows = [full(1, MIDNIGHT, *named, total=12_410, files=100_000, total_bytes=10**12)]
     found = page(parts(lake(rows, [moved(1, MIDNIGHT)])))
@@ -140,7 +140,7 @@ def test_beyond_the_thousand_largest_the_rest_is_what_subtraction_gives() -> Non
     assert page(parts(lake(rows, [moved(1, MIDNIGHT)])), limit=1_000).rest.partitions == 11_410
 
 
-def test_a_partition_that_no_row_names_is_unknown_and_not_empty() -> None:
+def test_a_partition_that_no_row_lists_is_unknown_and_not_empty() -> None:
     rows = [
         full(1, MIDNIGHT, part("1", 10), total=5_000, files=90_000),
         changed(2, MIDNIGHT + HOUR, 1, part("2", 7), files=90_001, total=5_000),
@@ -151,7 +151,7 @@ def test_a_partition_that_no_row_names_is_unknown_and_not_empty() -> None:
     assert cells[0] is None
 
 
-def test_without_a_full_row_nothing_is_said_about_partitions() -> None:
+def test_without_a_full_row_partitions_are_unknown() -> None:
     rows = [changed(2, MIDNIGHT + HOUR, 1, part("2", 7), files=9, total=3)]
     found = page(parts(lake(rows, [moved(2, MIDNIGHT + HOUR)])), compare=MIDNIGHT)
     assert (found.rows, found.named) == ([], 0)
@@ -160,7 +160,7 @@ def test_without_a_full_row_nothing_is_said_about_partitions() -> None:
     assert (found.rest.partitions, found.rest.data_files) == (3, 9)
 
 
-def test_a_chain_that_runs_in_a_circle_ends() -> None:
+def test_a_cyclic_chain_ends() -> None:
     rows = [
         changed(1, MIDNIGHT + HOUR, 2, part("1", 1), files=1, total=1),
         changed(2, MIDNIGHT + 2 * HOUR, 1, part("1", 2), files=2, total=1),
@@ -176,7 +176,7 @@ def test_after_a_rollback_the_state_is_that_of_the_snapshot_main_went_back_to() 
     assert (found.after.snapshot_id, files_of(found)) == ("1", {"day=19": 60, "day=20": 84})
 
 
-def test_a_filter_is_by_values_of_fields_and_by_their_beginnings() -> None:
+def test_a_filter_matches_values_of_fields_and_their_prefixes() -> None:
     assert fits("day=2026-11-20/region=eu", [("region", "eu")])
     assert fits("day=2026-11-20/region=eu", [("day", "2026-11-*"), ("region", "eu")])
     assert not fits("day=2026-11-20/region=europe", [("region", "eu")])
@@ -204,7 +204,7 @@ def test_rows_are_sorted_by_any_column(sort, direction, first) -> None:
     assert found.rows[0].partition == first
 
 
-def test_rows_that_only_the_watcher_knows_count_too() -> None:
+def test_rows_known_only_to_the_watcher_count_too() -> None:
     made = parts(burst())
     late = changed(6, NOW - MINUTE, 5, part("21", 99), files=540, total=2)
     made.store.apply(Facts([late], [moved(6, NOW - MINUTE)]))
@@ -231,7 +231,7 @@ def test_two_specs_of_one_text_are_two_partitions() -> None:
     assert [(r.partition, r.spec_id, r.data_files) for r in found.rows] == [("day=1", 1, 4), ("day=1", 0, 3)]
 
 
-def test_skew_comes_from_the_partitions_where_the_row_was_not_asked_for_it() -> None:
+def test_skew_is_computed_from_the_partitions_where_the_row_has_none() -> None:
     rows = [full(1, MIDNIGHT, part("1", 10), part("2", 10), part("3", 59))]
     assert page(parts(lake(rows, [moved(1, MIDNIGHT)]))).after.skew_max_over_median == 5.9
     told = [full(1, MIDNIGHT, part("1", 10), skew_max_over_median=7.0)]
@@ -252,7 +252,7 @@ def test_numbers_that_a_row_does_not_know_stay_unknown() -> None:
     assert (found.rows[0].files_share, found.rows[0].bytes_share, found.after.histogram) == (None, None, None)
 
 
-def test_words_of_delta_are_explained() -> None:
+def test_terms_of_delta_are_explained() -> None:
     rows = [full(1, MIDNIGHT, part("1", 3), format="delta")]
     found = page(parts(lake(rows, [moved(1, MIDNIGHT)])))
     assert [note.code for note in found.notes] == ["deletes_are_vectors"]
@@ -268,7 +268,7 @@ def test_a_table_that_was_never_readable_has_a_page_that_says_why() -> None:
     assert "the file is gone" in found.notes[0].sentence
 
 
-def test_an_unknown_table_and_an_instant_before_time_are_errors() -> None:
+def test_an_unknown_table_and_an_instant_before_1970_are_errors() -> None:
     made = parts(burst())
     query = PartitionsQuery(table=TableName("lake", "sales", "none"), at=1, start=0, end=1)
     with pytest.raises(NotFound):

@@ -51,7 +51,7 @@ def test_main_leads_the_list_with_its_ancestors_and_what_an_expiry_now_would_kee
     assert main.sentence == "Expiry keeps the newest snapshot and all of the last 5 days, currently 2"
 
 
-def test_what_the_ref_says_wins_over_the_table_and_that_over_the_default() -> None:
+def test_settings_of_the_ref_win_over_the_table_and_those_over_the_default() -> None:
     rows, log = line(9, 6, 4, 1)
     properties = [
         change("property", NOW - DAY, "3", subject="history.expire.min-snapshots-to-keep"),
@@ -77,20 +77,20 @@ def test_a_tag_keeps_its_snapshot_until_expiry_removes_the_tag() -> None:
     assert found["release"].retention.max_ref_age_said_by == "default"
 
 
-def test_a_branch_beside_main_is_so_many_ahead_and_behind() -> None:
+def test_a_branch_has_its_number_of_commits_ahead_of_and_behind_main() -> None:
     rows, log = line(9, 6, 4, 1)
     aside = [row(91, NOW - 2 * HOUR, parent_id=2), row(92, NOW - HOUR, parent_id=91)]
     found = named(page([*rows, *aside], [*log, ref("audit", NOW - HOUR, 92)]))
     assert (found["audit"].ahead, found["audit"].behind, found["audit"].ancestors) == (2, 2, 4)
 
 
-def test_a_snapshot_that_no_row_tells_of_leaves_everything_about_the_ref_unknown() -> None:
+def test_a_snapshot_without_a_row_leaves_everything_about_the_ref_unknown() -> None:
     rows, log = line(9, 6)
     lost = named(page(rows, [*log, ref("old", NOW - HOUR, 777, detail=kept("tag"))]))["old"]
     assert (lost.committed_at, lost.ancestors, lost.ahead, lost.behind, lost.protected) == (None,) * 5
 
 
-def test_a_row_of_before_retention_was_read_does_not_pretend_to_know_it() -> None:
+def test_a_row_older_than_retention_support_leaves_retention_unknown() -> None:
     rows, log = line(9, 6)
     log[-1] = moved(2, NOW - 6 * DAY, from_value="1", detail='{"type":"branch"}')
     found = page(rows, log)
@@ -112,7 +112,7 @@ def test_the_rule_of_expiry_stops_at_the_first_old_snapshot_beyond_the_least_num
     assert protected("branch", rule, [990], 1_000) == 1
 
 
-def test_commits_of_main_are_no_moves_and_a_rollback_is_one() -> None:
+def test_commits_of_main_are_not_moves_and_a_rollback_is_one() -> None:
     rows, log = line(9, 6, 4, 1)
     back = moved(2, NOW - HOUR, from_value="4", detail=kept())
     found = page(rows, [*log, back])
@@ -122,7 +122,7 @@ def test_commits_of_main_are_no_moves_and_a_rollback_is_one() -> None:
     assert found.refs[0].snapshot_id == "2"
 
 
-def test_a_branch_that_is_published_removed_and_made_again_is_told_in_order() -> None:
+def test_a_branch_that_is_published_removed_and_recreated_is_listed_in_order() -> None:
     rows, log = line(9, 6)
     aside = [row(91, NOW - 3 * HOUR, parent_id=2), row(92, NOW - 2 * HOUR, parent_id=91)]
     story = [
@@ -152,7 +152,7 @@ def test_formats_without_branches_say_so() -> None:
         assert (found.refs[0].retention, found.refs[0].protected) == (None, None)
 
 
-def test_when_the_meta_tables_fail_memory_answers_and_the_page_says_so() -> None:
+def test_when_the_meta_tables_fail_the_page_is_served_from_memory_and_says_so() -> None:
     rows, log = line(1, 0)
     engine = lake(rows, log)
     made = parts(engine)

@@ -83,7 +83,7 @@ def test_each_difference_has_its_name_and_its_risk(before, after, expected) -> N
     assert told(before, after) == expected
 
 
-def test_a_rename_in_a_real_table_makes_no_snapshot_and_is_told_as_renamed(tmp_path) -> None:
+def test_a_rename_in_a_real_table_makes_no_snapshot_and_is_shown_as_renamed(tmp_path) -> None:
     lake_of_files, store = Lake(tmp_path), MemoryMetaStore()
     table = lake_of_files.table()
     table.append(rows("eu"))
@@ -109,7 +109,7 @@ def nested(name, *fields, i=10):
     return field(i, name, {"type": "struct", "fields": list(fields)})
 
 
-def test_what_lies_below_a_changed_field_is_not_told_again() -> None:
+def test_fields_below_a_changed_field_are_not_listed_again() -> None:
     before = [nested("address", field(11, "street"), field(12, "city"))]
     assert told(before, [nested("place", field(11, "street"), field(12, "city"))]) == [("renamed", "place", "breaking")]
     assert told(before, [field(1, "x")]) == [("dropped", "address", "breaking"), ("added", "x", "safe")]
@@ -117,7 +117,7 @@ def test_what_lies_below_a_changed_field_is_not_told_again() -> None:
     assert told(before, [nested("address", field(11, "street"))]) == [("dropped", "address.city", "breaking")]
 
 
-def test_a_field_that_moved_to_another_parent_is_told_with_both() -> None:
+def test_a_field_that_moved_to_another_parent_is_listed_with_both() -> None:
     before = [nested("a", field(11, "x")), nested("b", field(21, "y"), i=20)]
     after = [nested("a"), nested("b", field(21, "y"), field(11, "x"), i=20)]
     (found,) = diff(before, after)
@@ -151,7 +151,7 @@ def test_promotions_are_those_of_the_formats(old, new, legal) -> None:
     assert promotes(old, new) is legal
 
 
-def test_the_worst_change_stands_first_and_names_the_risk() -> None:
+def test_the_worst_change_is_first_and_names_the_risk() -> None:
     found = diff([field(1, "a"), field(2, "b", "int")], [field(2, "b"), field(3, "c")])
     assert [c.kind for c in found] == ["dropped", "promoted", "added"]
     assert (worst(found), worst([])) == ("breaking", "safe")
@@ -204,7 +204,7 @@ def test_specs_and_sort_orders_name_their_columns_as_they_were_then() -> None:
     assert [(v.schema_id, v.spec_id, v.sort_order_id) for v in found.versions[:2]] == [("1", "2", "1"), ("1", "1", "1")]
 
 
-def test_a_version_that_only_the_watcher_saw_is_there_and_told_once_when_it_is_durable() -> None:
+def test_a_version_from_the_watcher_is_listed_and_appears_once_when_it_is_durable() -> None:
     first = schema(0, NOW - 9 * HOUR, field(1, "a"))
     second = schema(1, NOW - HOUR, field(1, "a"), field(2, "b"), before="0")
     engine = lake([row(1, NOW - 9 * HOUR)], [moved(1, NOW - 9 * HOUR), first])
@@ -216,7 +216,7 @@ def test_a_version_that_only_the_watcher_saw_is_there_and_told_once_when_it_is_d
     assert [v.id for v in asyncio.run(made.backend.schemas.page(NAME))[0].versions] == ["1", "0"]
 
 
-def test_when_the_meta_tables_fail_memory_answers_and_the_page_says_so() -> None:
+def test_when_the_meta_tables_fail_the_page_is_served_from_memory_and_says_so() -> None:
     engine = lake([row(1, NOW - 9 * HOUR)], [moved(1, NOW - 9 * HOUR), schema(0, NOW - 9 * HOUR, field(1, "a"))])
     made = parts(engine)
     engine.failure = SourceUnavailable("meta", "no storage")
@@ -224,7 +224,7 @@ def test_when_the_meta_tables_fail_memory_answers_and_the_page_says_so() -> None
     assert (failed, [v.id for v in found.versions], [n.code for n in found.notes]) == (True, ["0"], ["meta_unread"])
 
 
-def test_a_schema_whose_text_is_lost_or_damaged_is_unknown_and_not_empty() -> None:
+def test_a_schema_whose_text_is_missing_or_damaged_is_unknown_and_not_empty() -> None:
     found = page(
         [
             change("schema", NOW - 5 * HOUR, "0", detail="{"),
