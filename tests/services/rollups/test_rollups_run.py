@@ -89,6 +89,17 @@ def test_a_row_that_arrives_after_main_was_rolled_back_to_it_marks_both_hours_di
     assert_exact(world)
 
 
+def test_a_row_dated_after_the_move_of_main_to_it_marks_the_hour_of_the_move_dirty() -> None:
+    world = World()
+    world.commit(9, NOW - 9 * HOUR, series="other")
+    world.moves((1, NOW - HOUR))
+    world.rollups().run()
+    world.commit(1, NOW, main=False, total_records=7)  # by a clock that is ahead
+    world.rollups().run()
+    assert 7 in [hour["total_records_last"] for hour in world.hours("total_records_last")]
+    assert_exact(world)
+
+
 @pytest.mark.parametrize("name", around(ROLL_STEPS))
 def test_a_roll_up_that_dies_anywhere_is_completed_by_the_next(name: str) -> None:
     world = World()

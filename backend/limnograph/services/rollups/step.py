@@ -24,6 +24,8 @@ from limnograph.services.rollups.marks import ROLLED_AT, ROLLED_CHANGES, ROLLED_
 
 ROWS_AT_ONCE = 200_000
 CUTS = 20
+CLOCK_AHEAD = 3 * DAY
+"""A writer's clock that is ahead dates a commit after the move of main to it, by at most this much."""
 _FRESH_ROW = ("table_uuid", "snapshot_id", "committed_at")
 _FRESH_MOVE = ("table_uuid", "kind", "subject", "to_value", "at")
 _MOVE = ("table_uuid", "from_value", "to_value", "at")
@@ -133,10 +135,10 @@ class Rollups:
         return found.group_by(_PAIR).agg(pl.col("rows").sum()).sort("hour", "table_uuid")
 
     def _pointing(self, rows: pl.DataFrame, cut: Cut) -> pl.DataFrame:
-        """Moves of main that point at the rows."""
+        """Moves of main that point at the rows, from CLOCK_AHEAD before the earliest of them."""
         if rows.is_empty():
             return pl.DataFrame(schema={"table_uuid": pl.String, "at": pl.Int64})
-        start = _bounds(rows, "committed_at")[0]
+        start = _bounds(rows, "committed_at")[0] - CLOCK_AHEAD
         where = Where(tables=frozenset(rows["table_uuid"]), start=start, equal=_MAIN)
         moves = self._upkeep.rows(CHANGES, cut.changes, _MOVE, where)
         moves = moves.with_columns(pl.col("to_value").cast(pl.Int64, strict=False).alias("snapshot_id"))
