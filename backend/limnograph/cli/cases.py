@@ -76,7 +76,7 @@ def _finite(value: Any) -> Any:
 
 def _named(error: msgspec.ValidationError) -> InvalidInput:
     detail, _, path = str(error).partition(" - at `$")
-    field = path.rstrip("`").lstrip(".")
-    if not field and "`" in detail:
-        field = detail.split("`")[-2] if "field" in detail else ""
-    return InvalidInput(field or "case", detail)
+    parts = [path.rstrip("`").lstrip(".")]
+    if "field" in detail and "`" in detail:
+        parts.append(detail.split("`")[-2])  # a missing or unknown field: the path leads to its parent
+    return InvalidInput(".".join(part for part in parts if part) or "case", detail)
