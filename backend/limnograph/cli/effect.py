@@ -13,6 +13,7 @@ import click
 from limnograph.cli.cases import CaseReader, answer_lines
 from limnograph.domain.answers.effects import Effect, EffectCase
 from limnograph.domain.errors import InvalidInput
+from limnograph.domain.time import LAST_DATE_MS
 
 _EXAMPLES = (
     "The format of cases and answers: docs/effects.md.\n\n"
@@ -21,8 +22,6 @@ _EXAMPLES = (
     "\b\nExamples:\n  limnograph effect --cases cases.jsonl > effects.jsonl\n"
     "  jq -c 'select(.verdict == \"worse\")' effects.jsonl"
 )
-LATEST_MS = 8_640_000_000_000_000
-"""Last instant that JavaScript's Date can represent."""
 
 
 @click.command("effect", epilog=_EXAMPLES)
@@ -76,7 +75,7 @@ def _check_lengths(field: str, times: Sequence[object], values: Sequence[object]
 
 
 def _check_times(field: str, times: Iterable[int]) -> None:
-    if any(abs(each) > LATEST_MS for each in times):
+    if any(abs(each) > LAST_DATE_MS for each in times):
         raise InvalidInput(field, "must be epoch milliseconds")
 
 

@@ -19,6 +19,8 @@ MS_PER_SECOND = 1_000
 MAX_POINTS = 2_000
 """Maximum number of points in a response, about one per pixel of a wide screen."""
 
+LAST_DATE_MS = 8_640_000_000_000_000
+"""Last instant that JavaScript's Date can represent. Later ones, or earlier than its negative, are not times."""
 LATEST_MS = 32_503_680_000_000
 """The year 3000; a later instant indicates a wrong unit."""
 MAX_STEP_S = 86_400

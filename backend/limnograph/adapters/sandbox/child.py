@@ -40,7 +40,7 @@ from limnograph.adapters.sandbox.messages import (
 )
 from limnograph.adapters.sandbox.pipes import open_pipes, signal_name
 from limnograph.adapters.sandbox.spawn import start, store_environment
-from limnograph.adapters.sandbox.starting import StartProgress, nobody
+from limnograph.adapters.sandbox.starting import StartProgress, ignore_progress
 from limnograph.domain.errors import MetadataError, SourceTimeout, SourceUnavailable
 
 _LOOK_SECONDS = 0.05
@@ -62,7 +62,7 @@ class ParserChild:
     """
 
     def __init__(
-        self, command: Sequence[str] = (), cache_dir: str = "", starting: Callable[[str], None] = nobody
+        self, command: Sequence[str] = (), cache_dir: str = "", starting: Callable[[str], None] = ignore_progress
     ) -> None:
         self.served, self.spent = 0, False
         self._access: StorageAccess | None = None

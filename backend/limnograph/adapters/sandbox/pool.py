@@ -12,7 +12,7 @@ import msgspec
 
 from limnograph.adapters.sandbox.child import ParserChild
 from limnograph.adapters.sandbox.messages import Question, StorageAccess
-from limnograph.adapters.sandbox.starting import nobody
+from limnograph.adapters.sandbox.starting import ignore_progress
 from limnograph.domain.errors import LimnographError, MetadataError
 
 CHILDREN = 4
@@ -40,7 +40,11 @@ class Pool:
         self.idle: list[ParserChild] = []
 
     def ask(
-        self, access: StorageAccess, question: Question, seconds: float, starting: Callable[[str], None] = nobody
+        self,
+        access: StorageAccess,
+        question: Question,
+        seconds: float,
+        starting: Callable[[str], None] = ignore_progress,
     ) -> list[msgspec.Raw]:
         """The same as `ParserChild.ask`. Time spent waiting for a free child, or for one to start, does not count
         towards the limit. `starting` is called with the phases of a slow start.

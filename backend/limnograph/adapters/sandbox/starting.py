@@ -12,14 +12,14 @@ EVERY_S, LOG_EVERY_S = 5.0, 20.0
 _log = logging.getLogger("limnograph.sandbox")
 
 
-def nobody(_said: str) -> None:
-    """Ignores all reports."""
+def ignore_progress(_sentence: str) -> None:
+    """Discard the reports."""
 
 
 class StartProgress:
     """One start. `tell` is called with a sentence at every new phase and every five seconds; logs are less frequent."""
 
-    def __init__(self, tell: Callable[[str], None] = nobody) -> None:
+    def __init__(self, tell: Callable[[str], None] = ignore_progress) -> None:
         self._tell = tell
         self._next = self._next_log = time.monotonic() + QUIET_S
         self._phase, self._told = "", False

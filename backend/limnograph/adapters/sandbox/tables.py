@@ -24,7 +24,7 @@ from limnograph.adapters.sandbox.messages import (
     decode_work,
 )
 from limnograph.adapters.sandbox.pool import Pool, shared_pool
-from limnograph.adapters.sandbox.starting import nobody
+from limnograph.adapters.sandbox.starting import ignore_progress
 from limnograph.adapters.storage.scan import ScannedFolder
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts.meta_tables import SnapshotFact
@@ -48,7 +48,7 @@ class SandboxTables:
     """
 
     def __init__(
-        self, access: StorageAccess, pool: Pool | None = None, starting: Callable[[str], None] = nobody
+        self, access: StorageAccess, pool: Pool | None = None, starting: Callable[[str], None] = ignore_progress
     ) -> None:
         self._access, self._starting = access, starting
         self._pool = pool or shared_pool(access.command)

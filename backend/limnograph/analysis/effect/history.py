@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limnograph.analysis.effect.process import DAY_MS, LEVEL, Floats, Kernels, whiten
+from limnograph.analysis.effect.process import LEVEL, Floats, Kernels, is_weekend, whiten
 
 _CARRIES = (0.3, 0.6)
 _LEFT_OVER = 0.1
@@ -59,5 +59,5 @@ def _scan(y: Floats, kernels: Kernels, events: Floats, carry: float) -> tuple[bo
 
 def saw_kind_of_day(at: Floats, before: int) -> bool:
     """Whether at least one later run is on a kind of day, weekday or weekend (UTC), that the history covers."""
-    weekend = (at // DAY_MS + 3) % 7 >= 5
+    weekend = is_weekend(at)
     return bool(np.isin(weekend[before:], weekend[:before]).any())

@@ -52,7 +52,6 @@ class Prediction(NamedTuple):
     deviation: float
     freedom: float
     response: Floats
-    placebo: tuple[tuple[float, float], ...]
     processes: tuple[tuple[float, float, Process], ...]
 
 
@@ -85,7 +84,6 @@ def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Covariate, ..
         deviation=math.sqrt(max(variance, _LEAST_VARIANCE / count) * max(1.0, widen) * _noisier(usual, before)),
         freedom=max(3.0, min(before - 2.0, max(24.0, 0.6 * before))),
         response=np.asarray(weight @ np.array(responses)),
-        placebo=tuple(placebos[0]),
         processes=tuple(likely),
     )
 

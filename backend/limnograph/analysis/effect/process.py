@@ -56,7 +56,7 @@ class Kernels:
     def __init__(self, at: Floats) -> None:
         apart = at[:, None] - at[None, :]
         index = np.arange(at.size, dtype=float)
-        weekend = (at // DAY_MS + 3) % 7 >= 5  # 1970-01-01 was a Thursday
+        weekend = is_weekend(at)
         self.lag = np.abs(index[:, None] - index[None, :])
         self.walk = np.minimum(index[:, None], index[None, :])
         self.line = np.outer(index, index)
@@ -75,6 +75,11 @@ class Kernels:
         """Covariance of all runs, in variances of the noise."""
         drift = process.wander**2 * self.walk + process.trend**2 * self.line
         return np.asarray(self.noise(process) + drift + process.cycle**2 * self.cycle)
+
+
+def is_weekend(at: Floats) -> npt.NDArray[np.bool_]:
+    """Of each instant (epoch milliseconds): whether it is on a Saturday or Sunday, UTC."""
+    return np.asarray((at // DAY_MS + 3) % 7 >= 5)  # 1970-01-01 was a Thursday
 
 
 def cholesky(covariance: Floats) -> Floats:

@@ -12,13 +12,12 @@ import numpy.typing as npt
 
 from limnograph.domain.answers.explanations import Case, CaseCommit
 from limnograph.domain.errors import InvalidInput
+from limnograph.domain.time import LAST_DATE_MS
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Name = TypeVar("Name", bound=Hashable)
-LATEST_MS = 8.64e15
-"""Latest instant that JavaScript's Date can represent; later ones are not times."""
 LEAST, MOST = 1e-30, 1e30
 """Range of durations, loads and numbers of a commit: values outside are not measurements, and products overflow."""
 
@@ -82,7 +81,7 @@ def series(times: Sequence[float | None], values: Sequence[float | None], field:
     if len(times) != len(values):
         raise InvalidInput(field, f"has {len(values)} values for {len(times)} times")
     at, value = numbers(times), numbers(values)
-    known = (np.abs(at) < LATEST_MS) & (value >= LEAST) & (value <= MOST)
+    known = (np.abs(at) < LAST_DATE_MS) & (value >= LEAST) & (value <= MOST)
     at, log = at[known], np.log(value[known])
     if at.size and not (np.diff(at) > 0).all():
         at, place, count = np.unique(at, return_inverse=True, return_counts=True)
@@ -105,7 +104,9 @@ def commits(case: Case) -> CaseCommits:
 
     Ids may be versions (Delta), which start at 0 in every table: the same id in two tables is two commits.
     """
-    rows = [each for each in case.commits or () if each.committed_at is not None and abs(each.committed_at) < LATEST_MS]
+    rows = [
+        each for each in case.commits or () if each.committed_at is not None and abs(each.committed_at) < LAST_DATE_MS
+    ]
     if len({each.id for each in rows}) < len(rows):
         rows.sort(key=lambda each: (each.committed_at, repr(each)))
         first: dict[tuple[str | None, str], CaseCommit] = {}
