@@ -44,7 +44,6 @@ class Prediction(NamedTuple):
     deviation  its standard deviation, widened by placebo cuts
     freedom    degrees of freedom
     response   the same linear measure of each given column
-    placebo    (difference, deviation) of cuts in the history
     processes  the likely ones with weight and variance of the noise
     """
 
