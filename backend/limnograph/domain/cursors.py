@@ -14,11 +14,12 @@ from typing import Any, Literal
 
 import msgspec
 
+from limnograph.domain.answers.effect_ledger import LedgerVerdict, Measure
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.queries import CommitsQuery, Direction, FleetQuery, FleetSort
+from limnograph.domain.queries import CommitsQuery, Direction, EffectsQuery, FleetQuery, FleetSort
 from limnograph.domain.time import Millis
 
-Kind = Literal["tables", "commits", "alerts"]
+Kind = Literal["tables", "commits", "alerts", "effects"]
 Position = list[int | float | str]
 UNKNOWN = "is not a valid cursor; omit it to start at the first page"
 _LEAST, _MOST = -(2**63), 2**63 - 1
@@ -45,13 +46,20 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     min_added_data_files: int | None = None
     schema_changed: bool | None = None
     state: Literal["firing", "resolved", "unknown"] | None = None
+    only_table: str | None = None
+    owner: str | None = None
+    action: str | None = None
+    writer: str | None = None
+    job: str | None = None
+    measure: Measure | None = None
+    verdict: LedgerVerdict | None = None
 
     def value(self, parameter: str) -> Any:
         """The value of a parameter, by its wire name."""
         return getattr(self, _ATTRIBUTES.get(parameter, parameter))
 
 
-_ATTRIBUTES = {"from": "start", "to": "end"}
+_ATTRIBUTES = {"from": "start", "to": "end", "table": "only_table"}
 
 
 class _Cursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -88,6 +96,22 @@ def of_commits(query: CommitsQuery) -> CursorQuery:
         operation=query.operation,
         min_added_data_files=query.min_added_data_files,
         schema_changed=query.schema_changed,
+    )
+
+
+def of_effects(query: EffectsQuery) -> CursorQuery:
+    """The query of a page of the effect ledger."""
+    return CursorQuery(
+        of="effects",
+        start=query.start,
+        end=query.end,
+        only_table=query.table or None,
+        owner=query.owner or None,
+        action=query.action or None,
+        writer=query.writer or None,
+        job=query.job or None,
+        measure=query.measure,
+        verdict=query.verdict,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from limnograph.domain.answers.effect_ledger import LedgerVerdict, Measure
 from limnograph.domain.answers.partitions import PartitionSort
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Millis
@@ -99,3 +100,21 @@ class PartitionsQuery(msgspec.Struct, frozen=True, kw_only=True):
     sort: PartitionSort = "data_files"
     direction: Direction = "desc"
     limit: int = DEFAULT_PARTITIONS
+
+
+class EffectsQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of the effect ledger, newest operation first; `start`, `end` epoch ms, half-open; empty filters match all.
+    `table`: `catalog.namespace.table`.
+    """
+
+    start: Millis
+    end: Millis
+    table: str = ""
+    owner: str = ""
+    action: str = ""
+    writer: str = ""
+    job: str = ""
+    measure: Measure | None = None
+    verdict: LedgerVerdict | None = None
+    cursor: str | None = None
+    limit: int = DEFAULT_LIMIT

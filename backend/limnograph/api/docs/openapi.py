@@ -17,12 +17,12 @@ from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
 from limnograph.api.docs import openapi_details as details
-from limnograph.api.routes import alerts, events, explain, sessions, stream, structure, system, tables
+from limnograph.api.routes import alerts, effects, events, explain, sessions, stream, structure, system, tables
 from limnograph.api.routes import annotations as annotation_routes
 from limnograph.api.wire import values, views
 from limnograph.domain.answers import alerts as alert_views
 from limnograph.domain.answers import annotations as annotation_views
-from limnograph.domain.answers import commits, explanations, partitions, refs, schemas, timeline
+from limnograph.domain.answers import commits, effect_ledger, explanations, partitions, refs, schemas, timeline
 from limnograph.domain.answers import tables as answers
 from limnograph.domain.answers.stream import STREAM_EVENTS
 from limnograph.domain.inbound import client_reports, notifications, openlineage
@@ -46,6 +46,7 @@ _WIRE = (
     alert_views.AlertTarget,
     alert_views.AlertmanagerIn,
     annotation_views.AnnotationsPage,
+    effect_ledger.LedgerPage,
     views.Problem,
     views.RunIn,
     views.LabelIn,
@@ -88,6 +89,7 @@ def routes() -> list[Any]:
         *events.API_HANDLERS,
         *alerts.API_HANDLERS,
         *annotation_routes.HANDLERS,
+        *effects.HANDLERS,
         *sessions.API_HANDLERS,
         *stream.HANDLERS,
     ]

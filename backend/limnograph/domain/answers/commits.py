@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from limnograph.domain.answers.effects import Verdict
 from limnograph.domain.answers.tables import View
 from limnograph.domain.time import Millis
 
@@ -63,20 +64,29 @@ class PartitionChange(View, frozen=True, kw_only=True):
 
 
 class RunEffect(View, frozen=True, kw_only=True):
-    """Durations of a job's runs before and after the commit (medians of up to 30), seconds. `change_s`: their increase,
-    with the 95 % confidence interval `change_low_s` to `change_high_s`, which is null for too few runs. `last_run`:
-    start of the latest completed run within six hours of the commit, epoch ms.
+    """The effect of the commit on a job (docs/effects.md). `ratio`: duration after / without the commit at equal work,
+    and `change_s` the same in seconds, both with bounds at 95 %; null: no estimate, or unbounded. `median_before_s`,
+    `median_after_s`: durations of the nearest 30 runs on either side. `because`: the reason for the verdict.
+    `more_runs`: further runs after which a verdict is more likely than not. `last_run`: start of the latest run, epoch
+    ms.
     """
 
     job: str
     role: Literal["reads", "writes"]
+    verdict: Verdict
+    because: str
     runs_before: int
     runs_after: int
     median_before_s: float | None
     median_after_s: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
     change_s: float | None
     change_low_s: float | None
     change_high_s: float | None
+    more_runs: int | None
+    controls: int
     last_run: Millis | None
 
 

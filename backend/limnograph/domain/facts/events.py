@@ -73,6 +73,9 @@ class RunFact(msgspec.Struct, frozen=True, kw_only=True):
         int | None,
         Col(27, LONG, "snapshot that the run wrote, if only one; per table in `tables[].written_snapshot_id`"),
     ] = None
+    read_bytes: Annotated[
+        int | None, Col(28, LONG, "bytes that the run read from all its inputs, as its engine counted them")
+    ] = None
 
 
 class AlertFact(msgspec.Struct, frozen=True, kw_only=True):

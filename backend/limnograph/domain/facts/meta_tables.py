@@ -25,11 +25,12 @@ from limnograph.domain.facts.columns import (
     StructOf,
     columns_of,
 )
+from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact, span_columns
 from limnograph.domain.time import Micros
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Property `limnograph.schema-version` of every meta table; rises when a column or a table is added."""
 
 HISTOGRAM_EDGES = tuple(2**power for power in range(13, 33))
@@ -233,6 +234,13 @@ ALERTS = MetaTable(
 )
 REPORTS = MetaTable("reports", columns_of(ReportFact), ("event_id",), ("at", "month"), ("at",))
 LABELS = MetaTable("labels", columns_of(LabelFact), ("event_id",), ("at", "month"), ("at",))
+EFFECTS = MetaTable(
+    "effects",
+    columns_of(EffectFact),
+    ("table_uuid", "operation_id", "job_name", "measure", "runs_after"),
+    ("committed_at", "month"),
+    ("table_uuid", "committed_at"),
+)
 HOURLY = MetaTable(
     "snapshots_hourly", span_columns("hour"), ("table_uuid", "hour"), ("hour", "month"), ("table_uuid", "hour")
 )
@@ -240,4 +248,4 @@ DAILY = MetaTable("snapshots_daily", span_columns("day"), ("table_uuid", "day"),
 MAINTENANCE = MetaTable(
     "maintenance", columns_of(MaintenanceFact), ("run_id", "status"), ("started_at", "month"), ("table", "started_at")
 )
-META_TABLES = (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, HOURLY, DAILY, MAINTENANCE)
+META_TABLES = (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, HOURLY, DAILY, MAINTENANCE)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from limnograph.domain.ids import TableName
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.pages import AlertPages
+from limnograph.services.effects.ledger import EffectLedger
 from limnograph.services.events.intake import EventIntake
 from limnograph.services.explain.page import ExplainPages
 from limnograph.services.fleet.page import FleetService
@@ -45,6 +46,8 @@ class Backend(NamedTuple):
     """Branches and tags of one table."""
     explanations: ExplainPages
     """Why a job of a table changed, and users' labels on commits."""
+    effects: EffectLedger
+    """What maintenance operations did to jobs."""
     runs: RunRegistry
     """Accepts job runs."""
     events: EventIntake

@@ -128,6 +128,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/effects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Effects of maintenance operations on jobs
+         * @description Every commit of operation `replace` and every expiry of snapshots between `from` and `to` (default: the last 30
+         *     days), newest first, with its effect on each job that reads the table, measured 8, 16 and 48 runs later.
+         */
+        get: operations["listEffects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/lineage": {
         parameters: {
             query?: never;
@@ -1556,6 +1577,91 @@ export interface components {
             sql: string | null;
         };
         /**
+         * LedgerChoices
+         * @description Values of the filters that have rows, sorted.
+         */
+        LedgerChoices: {
+            actions: string[];
+            jobs: string[];
+            owners: string[];
+            tables: string[];
+            writers: string[];
+        };
+        /**
+         * LedgerCounts
+         * @description Number of rows by verdict, regardless of the filter `verdict`.
+         */
+        LedgerCounts: {
+            confounded: number;
+            helped: number;
+            no_data_yet: number;
+            none: number;
+            not_separable: number;
+            unknown: number;
+            worse: number;
+        };
+        /**
+         * LedgerCoverage
+         * @description The self-check: of `cuts` in the history of the measured jobs, where nothing was done, the bounds at 95 % of
+         *         `covered` contained no change.
+         */
+        LedgerCoverage: {
+            covered: number;
+            cuts: number;
+        };
+        /**
+         * LedgerPage
+         * @description The ledger, newest operation first. `since`: operations before this instant are not included. `notes`: what could
+         *         not be read.
+         */
+        LedgerPage: {
+            choices: components["schemas"]["LedgerChoices"];
+            counts: components["schemas"]["LedgerCounts"];
+            coverage: components["schemas"]["LedgerCoverage"];
+            next_cursor: string | null;
+            notes: string[];
+            rows: components["schemas"]["LedgerRow"][];
+            since: number;
+            watermark: number | null;
+        };
+        /**
+         * LedgerRow
+         * @description One operation and one job (or all scans of the table, if `job_name` is empty) by one measure: the newest
+         *         measurement. Bounds at 95 %; null: unbounded. `change` is in seconds, or in files for measure `files`. `runs_after`:
+         *         runs since the operation that were measured, or that are known so far if there is `no_data_yet` (null: unknown).
+         *         `snapshot_id`: of a commit, null for an expiry. `owner`: table property `owner`.
+         */
+        LedgerRow: {
+            action: string | null;
+            because: string;
+            catalog: string | null;
+            change: number | null;
+            change_high: number | null;
+            change_low: number | null;
+            committed_at: number;
+            controls: number | null;
+            job_name: string;
+            /** @enum {unknown} */
+            measure: "duration" | "files" | "planning";
+            measured_at: number | null;
+            more_runs: number | null;
+            namespace: string | null;
+            operation_id: string;
+            others: string[];
+            owner: string | null;
+            ratio: number | null;
+            ratio_high: number | null;
+            ratio_low: number | null;
+            runs_after: number | null;
+            runs_before: number | null;
+            snapshot_id: string | null;
+            table: string | null;
+            table_uuid: string;
+            /** @enum {unknown} */
+            verdict: "confounded" | "helped" | "no_data_yet" | "none" | "not_separable" | "unknown" | "worse";
+            writer: string | null;
+        };
+        /**
          * Level
          * @description Runs of the job in a window: successful runs that began in it, and their median, null if there are none.
          */
@@ -1926,22 +2032,32 @@ export interface components {
         };
         /**
          * RunEffect
-         * @description Durations of a job's runs before and after the commit (medians of up to 30), seconds. `change_s`: their increase,
-         *         with the 95 % confidence interval `change_low_s` to `change_high_s`, which is null for too few runs. `last_run`:
-         *         start of the latest completed run within six hours of the commit, epoch ms.
+         * @description The effect of the commit on a job (docs/effects.md). `ratio`: duration after / without the commit at equal work,
+         *         and `change_s` the same in seconds, both with bounds at 95 %; null: no estimate, or unbounded. `median_before_s`,
+         *         `median_after_s`: durations of the nearest 30 runs on either side. `because`: the reason for the verdict.
+         *         `more_runs`: further runs after which a verdict is more likely than not. `last_run`: start of the latest run, epoch
+         *         ms.
          */
         RunEffect: {
+            because: string;
             change_high_s: number | null;
             change_low_s: number | null;
             change_s: number | null;
+            controls: number;
             job: string;
             last_run: number | null;
             median_after_s: number | null;
             median_before_s: number | null;
+            more_runs: number | null;
+            ratio: number | null;
+            ratio_high: number | null;
+            ratio_low: number | null;
             /** @enum {unknown} */
             role: "reads" | "writes";
             runs_after: number;
             runs_before: number;
+            /** @enum {unknown} */
+            verdict: "confounded" | "helped" | "none" | "not_separable" | "unknown" | "worse";
         };
         /**
          * RunEvent
@@ -2871,6 +2987,114 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CommitsPage"];
+                };
+            };
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEffects: {
+        parameters: {
+            query?: {
+                /** @description Start, epoch ms, inclusive. */
+                from?: number;
+                /** @description End, epoch ms, exclusive; default now. */
+                to?: number;
+                /** @description Only this table: `catalog.namespace.table`. */
+                table?: string;
+                /** @description Only tables with this `owner` property. */
+                owner?: string;
+                /** @description Only this action, such as `rewrite_data_files`. */
+                action?: string;
+                /** @description Only operations of this application. */
+                writer?: string;
+                /** @description Only effects on this job. */
+                job?: string;
+                /** @description `duration` of runs, `planning` time of scans, or `files` they open. */
+                measure?: "duration" | "planning" | "files" | null;
+                /** @description Only rows with this verdict. */
+                verdict?: "helped" | "worse" | "none" | "unknown" | "confounded" | "not_separable" | "no_data_yet" | null;
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
+                cursor?: string;
+                /** @description Rows per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LedgerPage"];
                 };
             };
             /** @description The response with the `ETag` of `If-None-Match` is still current. */
