@@ -22,8 +22,8 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.promql import Call, Selector
 from limnograph.domain.metrics.series import RangeQuery, Series
 from limnograph.domain.time import TimeRange
-from limnograph.services.explain.controls import controls, told_of
 from limnograph.services.jobs import lanes as job_lanes
+from limnograph.services.jobs.controls import controls, told_of
 from limnograph.services.jobs.discovery import ConfiguredJob, Jobs
 from limnograph.services.jobs.paces import ends, slowest
 from limnograph.services.jobs.runs import RunRegistry

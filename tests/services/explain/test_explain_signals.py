@@ -13,8 +13,8 @@ from limnograph.domain.answers.explanations import (
     LevelChange,
     LoadSeries,
 )
-from limnograph.services.explain.series import QueryResult
 from limnograph.services.explain.signals import around, told_against
+from limnograph.services.jobs.series import QueryResult
 from limnograph.services.jobs.signals import Signal
 
 MINUTE = 60_000

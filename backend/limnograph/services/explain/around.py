@@ -13,7 +13,7 @@ import numpy.typing as npt
 from limnograph.domain.answers.explanations import ChangeBounds, CompetingChange, LevelChange, LoadSeries, RunSeries
 from limnograph.domain.time import Millis
 from limnograph.services.explain import signals as explain_signals
-from limnograph.services.explain.series import QueryResult
+from limnograph.services.jobs.series import QueryResult
 from limnograph.services.jobs.signals import Signal
 
 Floats = npt.NDArray[np.float64]

@@ -11,15 +11,15 @@ from limnograph.domain.answers.tables import LinkedJob
 from limnograph.domain.facts.events import LabelFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros, Millis, to_micros
-from limnograph.services.explain import series as explain_series
 from limnograph.services.explain.baseline import DAY_MS, Windows
 from limnograph.services.explain.case import commits_of, first_reads, series_of, writer_of
-from limnograph.services.explain.controls import Controls, controls, told_of
 from limnograph.services.explain.label_weights import Kind, Words, newest
 from limnograph.services.explain.labels import Labels, counting
-from limnograph.services.explain.series import QueryResult as ToldSeries
+from limnograph.services.jobs import series as job_series
+from limnograph.services.jobs.controls import Controls, controls, told_of
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.jobs.run_log import RunRecord
+from limnograph.services.jobs.series import QueryResult as ToldSeries
 from limnograph.services.jobs.signals import Signal
 from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
@@ -88,8 +88,8 @@ class Questions:
             self._own_runs(asked),
             self._runs_of(names[1:], to_micros(since), to_micros(end)),
             controls(told, self._jobs.metrics, frozenset(names), since, end),
-            explain_series.load(self._jobs, job, since, end),
-            explain_series.signals(self._jobs, job, since, end),
+            job_series.load(self._jobs, job, since, end),
+            job_series.signals(self._jobs, job, since, end),
         )
         read = [_of_job(found, job) for found in (runs, *elsewhere)]
         return await self._store.reads.ask(self._made, asked, names, read, _Beside(others, worked, used))
@@ -98,7 +98,7 @@ class Questions:
         """Pushed or observed runs, else runs from the configured query. Raises SourceError."""
         job, since, end = asked.job.name, asked.windows.since, asked.windows.end
         found = await self._jobs.runs_between(asked.name, job, since, end)
-        return found or await explain_series.runs(self._jobs, job, since, end)
+        return found or await job_series.runs(self._jobs, job, since, end)
 
     async def _runs_of(self, names: Sequence[TableName], start: Micros, end: Micros) -> list[list[RunRecord]]:
         """Runs on each table, a few tables at a time. Instants are epoch microseconds."""

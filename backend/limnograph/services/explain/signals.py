@@ -25,7 +25,7 @@ from limnograph.domain.answers.explanations import (
 )
 from limnograph.domain.answers.lane_specs import SPEC_OF
 from limnograph.domain.time import MS_PER_SECOND, Millis
-from limnograph.services.explain.series import QueryResult
+from limnograph.services.jobs.series import QueryResult
 from limnograph.services.jobs.signals import Signal
 
 Floats = npt.NDArray[np.float64]

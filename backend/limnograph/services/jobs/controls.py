@@ -1,4 +1,4 @@
-"""Other jobs for Explain: a change that also occurs in jobs that touch none of the tables is not caused by those
+"""Other jobs for comparison: a change that also occurs in jobs that touch none of the tables is not caused by those
 tables. Their runs are pushed or come from metrics. Instants are epoch microseconds inside and milliseconds in series
 and questions.
 """

@@ -1,4 +1,4 @@
-"""Series for Explain from configured queries: durations of a job without runs, its load, its resources."""
+"""Series of a job from configured queries: durations of a job without runs, its load, its resources."""
 
 from __future__ import annotations
 

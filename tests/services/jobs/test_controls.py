@@ -10,7 +10,7 @@ from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
-from limnograph.services.explain.controls import MOST_CONTROLS, Controls, controls, told_of
+from limnograph.services.jobs.controls import MOST_CONTROLS, Controls, controls, told_of
 from limnograph.services.sources import page_metrics, templates
 from limnograph.services.sources.metrics import Metrics
 from serving_kit import HOUR, MINUTE, NOW, FixedClock
