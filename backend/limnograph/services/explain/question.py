@@ -16,7 +16,8 @@ from limnograph.services.explain.case import commits_of, first_reads, series_of,
 from limnograph.services.explain.label_weights import Kind, Words, newest
 from limnograph.services.explain.labels import Labels, counting
 from limnograph.services.jobs import series as job_series
-from limnograph.services.jobs.controls import Controls, controls, told_of
+from limnograph.services.jobs.collecting import JobCollector, of_job
+from limnograph.services.jobs.controls import Controls
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.jobs.run_log import RunRecord
 from limnograph.services.jobs.series import QueryResult as ToldSeries
@@ -27,7 +28,6 @@ from limnograph.services.table.histories import TableHistories
 
 HISTORY_MS = 7 * DAY_MS
 """Commits within this time before the range show what is typical for a table."""
-MOST_TABLES = 50
 AT_ONCE = 4
 """Tables whose runs one explanation reads concurrently. Cold reads are limited and shared with other pages."""
 NO_CONTROLS = (
@@ -77,28 +77,21 @@ class Questions:
 
     def __init__(self, store: HotStore, jobs: Jobs, tables: TableHistories, labels: Labels) -> None:
         self._store, self._jobs, self._tables, self._labels = store, jobs, tables, labels
+        self._collector = JobCollector(store, jobs)
 
     async def question(self, asked: QuestionScope) -> ExplainQuestion:
         """Raises NotFound, SourceError."""
         job, since, end = asked.job.name, asked.windows.since, asked.windows.end
-        names = self._read_by(asked.name, job, since, end)
-        told = told_of(self._jobs.runs.between(to_micros(since), to_micros(end)), job, frozenset(names))
-        told.touching.update(each.name for each in asked.linked)
+        names = self._collector.tables_read(asked.name, job, since, end)
         runs, elsewhere, others, worked, used = await asyncio.gather(
-            self._own_runs(asked),
+            self._collector.runs(asked.name, job, since, end),
             self._runs_of(names[1:], to_micros(since), to_micros(end)),
-            controls(told, self._jobs.metrics, frozenset(names), since, end),
+            self._collector.controls(job, (each.name for each in asked.linked), names, since, end),
             job_series.load(self._jobs, job, since, end),
             job_series.signals(self._jobs, job, since, end),
         )
-        read = [_of_job(found, job) for found in (runs, *elsewhere)]
+        read = [of_job(found, job) for found in (runs, *elsewhere)]
         return await self._store.reads.ask(self._made, asked, names, read, _Beside(others, worked, used))
-
-    async def _own_runs(self, asked: QuestionScope) -> list[RunRecord]:
-        """Pushed or observed runs, else runs from the configured query. Raises SourceError."""
-        job, since, end = asked.job.name, asked.windows.since, asked.windows.end
-        found = await self._jobs.runs_between(asked.name, job, since, end)
-        return found or await job_series.runs(self._jobs, job, since, end)
 
     async def _runs_of(self, names: Sequence[TableName], start: Micros, end: Micros) -> list[list[RunRecord]]:
         """Runs on each table, a few tables at a time. Instants are epoch microseconds."""
@@ -109,19 +102,6 @@ class Questions:
                 return await self._jobs.runs.of_table(name, start, end)
 
         return await asyncio.gather(*map(asked, names))
-
-    def _read_by(self, name: TableName, job: str, start: Millis, end: Millis) -> list[TableName]:
-        """The table itself first, then other tables that the job reads according to settings or runs."""
-        listed = {table.name for table in self._store.reading.lake.listed if table.name is not None}
-        read = {each for each in listed if self._jobs.reads(job, each)}
-        for run in self._jobs.runs.between(to_micros(start), to_micros(end)):
-            if run.job_name == job:
-                read.update(
-                    TableName(table.catalog or "", table.namespace or "", table.table or "")
-                    for table in run.tables or ()
-                    if table.role == "reads"
-                )
-        return [name, *sorted(each for each in read & listed if each != name)][:MOST_TABLES]
 
     def _made(
         self, asked: QuestionScope, names: list[TableName], read: list[list[RunRecord]], beside: _Beside
@@ -164,12 +144,6 @@ class Questions:
 def _of_this_job(asked: QuestionScope) -> list[Label]:
     said = counting(asked.said, asked.windows.start, asked.windows.end)
     return [each for each in said if each.job_name in {None, asked.job.name}]
-
-
-def _of_job(runs: Sequence[RunRecord], job: str) -> list[RunRecord]:
-    """The job's runs as a reader; all of its runs if none is known to read."""
-    mine = [run for run in runs if run.job == job]
-    return [run for run in mine if run.role == "reads"] or mine
 
 
 def _notes(beside: _Beside) -> list[str]:

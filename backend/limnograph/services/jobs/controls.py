@@ -56,12 +56,20 @@ def told_of(runs: Iterable[RunFact], job: str, read: frozenset[TableName]) -> Pu
 
 
 async def controls(
-    told: PushedRuns, metrics: Metrics | None, read: frozenset[TableName], start: Millis, end: Millis
+    told: PushedRuns,
+    metrics: Metrics | None,
+    read: frozenset[TableName],
+    start: Millis,
+    end: Millis,
+    *,
+    least: int = LEAST_CONTROL_RUNS,
 ) -> Controls:
-    """Other jobs between two instants (epoch ms). Pushed runs of a job take precedence over its metrics."""
-    known = {name: _series(name, runs) for name, runs in told.ended.items() if len(runs) >= LEAST_CONTROL_RUNS}
+    """Other jobs with at least `least` runs between two instants (epoch ms). Pushed runs of a job take precedence over
+    its metrics.
+    """
+    known = {name: _series(name, runs) for name, runs in told.ended.items() if len(runs) >= least}
     try:
-        seen = await _seen(metrics, told.touching | known.keys(), read, start, end) if metrics else []
+        seen = await _seen(metrics, told.touching | known.keys(), read, start, end, least=least) if metrics else []
         problem = None
     except SourceError as error:
         seen, problem = [], placeless(error.detail)
@@ -70,7 +78,7 @@ async def controls(
 
 
 async def _seen(
-    metrics: Metrics, others: set[str], read: frozenset[TableName], start: Millis, end: Millis
+    metrics: Metrics, others: set[str], read: frozenset[TableName], start: Millis, end: Millis, *, least: int
 ) -> list[RunSeries]:
     """Jobs in metrics that are not among `others`. Raises SourceError."""
     uses = await metrics.instant(templates.uses(min((end - start) // MS_PER_SECOND, CHOSEN_BY_S)), end)
@@ -82,7 +90,7 @@ async def _seen(
     found: dict[str, list[tuple[float, float | None]]] = defaultdict(list)
     for run in runs:
         found[run.job].append((run.began / MICROS_PER_MS, run.seconds))
-    enough = {name: runs for name, runs in found.items() if len(runs) >= LEAST_CONTROL_RUNS}
+    enough = {name: runs for name, runs in found.items() if len(runs) >= least}
     return [RunSeries(name, [at for at, _ in runs], [took for _, took in runs]) for name, runs in enough.items()]
 
 
