@@ -10,14 +10,17 @@ import polars as pl
 
 from limnograph.domain.time import Micros
 
-Table = Literal["snapshots", "changes", "runs", "alerts", "reports", "labels", "snapshots_hourly", "snapshots_daily"]
+Table = Literal[
+    "snapshots", "changes", "runs", "alerts", "reports", "labels", "effects", "snapshots_hourly", "snapshots_daily"
+]
 
 
 class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Rows of one meta table. Conditions are combined with and; empty tuples and None mean no condition.
 
-    start, end     epoch microseconds, half-open: bounds of the event time, which is `committed_at` of snapshots,
-                   `starts_at` of alerts, `hour` and `day` of the roll-ups, `at` of the others
+    start, end     epoch microseconds, half-open: bounds of the event time, which is `committed_at` of snapshots and
+                   effects, `starts_at` of alerts, `hour` and `day` of the roll-ups, `at` of the others
+    operations     operations of `snapshots`, such as `replace`
     observed_from  rows of `snapshots` and `changes` read from the lake at that instant or later
     """
 
@@ -26,6 +29,7 @@ class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
     table_uuids: tuple[str, ...] = ()
     snapshot_ids: tuple[int, ...] = ()
     kinds: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
     start: Micros | None = None
     end: Micros | None = None
     observed_from: Micros | None = None

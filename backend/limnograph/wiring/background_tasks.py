@@ -14,6 +14,7 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.staleness import AlertStaleness
+from limnograph.services.effects.measuring import EffectMeasurer
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
 from limnograph.services.pipeline.pass_marks import InboxState
@@ -24,6 +25,7 @@ REFRESH_S = 2.0
 PROBE_SOURCES_S = 30.0
 INBOX_S = 10.0
 CHECK_ALERTS_S = 30.0
+MEASURE_S = 20.0
 FIRST_TABLES_S = 0.2
 """Interval at which `log_first_tables` polls, seconds."""
 _log = logging.getLogger("limnograph.server")
@@ -79,6 +81,20 @@ async def keep_reading_inbox(
         await asyncio.to_thread(_log_failure, alerts.catch_up)
         await asyncio.to_thread(count_commits)
         await asyncio.to_thread(_log_failure, lambda: inbox.purge(clock.now() - KEEP))
+
+
+async def keep_measuring_effects(measurer: EffectMeasurer, store: HotStore) -> None:
+    """Measure the effects of maintenance operations, once the meta tables have been read."""
+    while True:
+        await asyncio.sleep(MEASURE_S)
+        if not store.attempted:
+            continue
+        try:
+            await measurer.step()
+        except LimnographError as error:
+            _log.warning("effects: %s", error)
+        except Exception:  # noqa: BLE001  # the next step starts from the same state
+            _log.exception("effects could not be measured")
 
 
 async def keep_checking_alerts(staleness: AlertStaleness) -> None:

@@ -22,6 +22,11 @@ from limnograph.services.alerts.pages import AlertPages
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.staleness import AlertStaleness
 from limnograph.services.alerts.views import view
+from limnograph.services.effects.cases import EffectCases
+from limnograph.services.effects.ledger import EffectLedger
+from limnograph.services.effects.measuring import EffectMeasurer
+from limnograph.services.effects.owners import TableOwners
+from limnograph.services.effects.records import EffectRecords
 from limnograph.services.events.intake import EventIntake
 from limnograph.services.events.naming import KnownTable, TableResolver
 from limnograph.services.events.reported_commits import ReportedCommits
@@ -40,6 +45,7 @@ from limnograph.services.server.versions import LakeVersions
 from limnograph.services.sources.cold_reads import WITHIN_S, ColdEngine, ColdReads
 from limnograph.services.sources.metrics import Metrics
 from limnograph.services.table.commit import CommitDetails
+from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import CommitLists
 from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.services.table.overview import TableService
@@ -144,6 +150,12 @@ class SharedServices:
     """The last known state of the inbox."""
     reported: ReportedCommits
     """Counts of commits that engines reported."""
+    cases: EffectCases
+    """Collects what the effect of a commit on a job is measured by."""
+    effect_records: EffectRecords
+    """Measured effects."""
+    measurer: EffectMeasurer
+    """Measures the effects of maintenance operations."""
 
 
 @dataclass(frozen=True)
@@ -177,11 +189,13 @@ def _shared(options: ServerOptions) -> SharedServices:
     metrics = Metrics(options.sources, clock) if options.sources else None
     alerts = AlertRegistry(inbox, engine, clock, reads=reads, tell=lambda episode: _publish(live, episode))
     watcher = WatcherLink(options.watch_command, store)
+    jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
+    cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     return SharedServices(
         store=store,
         runs=runs,
         metrics=metrics,
-        jobs=Jobs(options.configured, runs, metrics, options.graphs),
+        jobs=jobs,
         alerts=alerts,
         staleness=AlertStaleness(alerts, clock, metrics, options.active),
         watcher=watcher,
@@ -189,6 +203,9 @@ def _shared(options: ServerOptions) -> SharedServices:
         live=live,
         inbox_state=InboxState(inbox),
         reported=ReportedCommits(),
+        cases=cases,
+        effect_records=records,
+        measurer=EffectMeasurer(store, cases, records, clock, engine=old),
     )
 
 
@@ -204,11 +221,12 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         tables=TableService(store, jobs, clock),
         timelines=_timelines(options, shared, old),
         commits=commits,
-        commit_details=CommitDetails(store, old, jobs, clock),
+        commit_details=CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock)),
         partitions=PartitionPages(store, old, clock),
         schemas=SchemaPages(store, old, clock),
         refs=RefPages(store, old, clock),
         explanations=ExplainPages(store, jobs, clock, Labels(options.inbox, old, clock), options.meta),
+        effects=EffectLedger(store, shared.effect_records, TableOwners(store, old), shared.measurer),
         runs=shared.runs,
         events=_events(options, shared),
         alerts=_alert_pages(options, shared, commits),

@@ -53,6 +53,7 @@ class ServerRuntime:
                 state=services.inbox_state,
             ),
             background_tasks.keep_checking_alerts(services.staleness),
+            background_tasks.keep_measuring_effects(services.measurer, services.store),
             self._live_lake.run(),
             background_tasks.log_first_tables(services.store, services.watcher.cpu_s),
         ]

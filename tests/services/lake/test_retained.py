@@ -11,7 +11,7 @@ import pytest
 from limnograph.domain.facts.meta_tables import CHANGES
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import TimeRange
-from limnograph.services.lake.expired import RetainedIds
+from limnograph.services.lake.expired import RetainedIds, expired_between
 from memory_meta import MemoryMetaStore, local_passes, run_all
 from metadata_writer import MetadataTable
 from pointed_lake import PointedLake
@@ -32,6 +32,11 @@ class World:
         run_all(self.passes)
         rows = self.store.changes(self.store.head(CHANGES))
         return sorted(((r.from_value, r.to_value, r.at) for r in rows if r.kind == "retained"), key=lambda r: r[2])
+
+    def expiries(self) -> list[tuple[str | None, str | None, int | None, int, str | None]]:
+        rows = self.store.changes(self.store.head(CHANGES))
+        found = [(r.to_value, r.detail, r.not_before, r.at, r.metadata_location) for r in rows if r.kind == "expired"]
+        return sorted(found, key=lambda row: row[3])
 
 
 @pytest.fixture
@@ -65,6 +70,47 @@ def test_a_tag_that_keeps_an_old_snapshot_keeps_its_number(world: World) -> None
     ids = [table.append(table.file("eu")) for _ in range(6)]
     table.expire(ids[0], ids[1], ids[3])
     assert [told for _, told, _ in world.see(table)] == ["3,5-"]
+
+
+def test_an_observed_expiry_is_an_event_with_the_first_metadata_file_without_the_commits(world: World) -> None:
+    table = world.lake.written("sales.orders")
+    ids = [table.append(table.file("eu")) for _ in range(6)]
+    world.see(table)
+    before = table.now_ms * 1000
+    table.expire(*ids[:2])
+    first, location = table.now_ms * 1000, table.metadata_location
+    table.append(table.file("us"))
+    world.see(table)
+    table.append(table.file("us"))
+    world.see(table)
+    assert world.expiries() == [("1-2", '{"commits":2}', before, first, location)]
+    table.expire(ids[2], ids[4])
+    world.see(table)
+    assert [spans for spans, *_ in world.expiries()] == ["1-2", "3,5"]
+
+
+def test_an_expiry_from_before_the_table_was_observed_is_not_an_event(world: World) -> None:
+    table = world.lake.written("sales.orders")
+    ids = [table.append(table.file("eu")) for _ in range(4)]
+    table.expire(ids[0])
+    for file in (table.folder / "metadata").glob("0000[0-4]-*.metadata.json"):
+        file.unlink()
+    assert world.see(table) == [(None, "2-", table.now_ms * 1000)]
+    assert world.expiries() == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lost"),
+    [
+        (None, "3-", ("1-2", 2)),
+        ("3-", "4,6-", ("3,5", 2)),
+        ("3,17-20,90-", "17-18,95-", ("3,19-20,90-94", 8)),
+        ("3-", "3-", None),
+        ("5,9-", "5,9-", None),
+    ],
+)
+def test_what_an_expiry_removed_is_the_difference_of_two_states(before, after, lost) -> None:
+    assert expired_between(before, after) == lost
 
 
 def test_format_v1_has_no_sequence_numbers_and_reports_nothing(world: World) -> None:

@@ -225,11 +225,11 @@ def test_a_state_that_changes_and_returns_is_three_rows(lake: Lake) -> None:
     passes = local_passes(lake, store)
     for value in ("1000", "2000", "1000"):
         with table.transaction() as tx:
-            tx.set_properties({"write.target-file-size-bytes": value, "owner": value})
+            tx.set_properties({"write.target-file-size-bytes": value, "comment": value})
         passes.run()
     written = [(row.from_value, row.to_value) for row in changes(store, "property", "write.target-file-size-bytes")]
     assert written == [(None, "1000"), ("1000", "2000"), ("2000", "1000")]
-    assert changes(store, "property", "owner") == []
+    assert changes(store, "property", "comment") == []
 
 
 def test_a_schema_change_before_the_first_pass_is_dated_by_older_metadata(lake: Lake) -> None:

@@ -9,9 +9,8 @@ from limnograph.domain.errors import NotFound
 from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.facts.meta_tables import PartitionFact
 from limnograph.domain.ids import TableName
-from limnograph.services.jobs.run_log import RunRecord
 from limnograph.services.lake.lake import Facts
-from limnograph.services.table.commit import difference, effects_of
+from limnograph.services.table.commit import difference
 from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, UUID, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")
@@ -94,7 +93,7 @@ def test_a_missing_parent_makes_the_diff_unknown() -> None:
     assert {d.delta for d in difference(None, row(1, NOW, 5, parent_id=4))} == {None}
 
 
-def run(number: int, started: int, seconds: int, app: str | None = None) -> RunFact:
+def run(number: int, started: int, seconds: float, app: str | None = None) -> RunFact:
     table = RunTable(catalog="lake", namespace="sales", table="orders", role="reads")
     return RunFact(
         run_id=f"r{number}",
@@ -102,31 +101,34 @@ def run(number: int, started: int, seconds: int, app: str | None = None) -> RunF
         job_name="churn",
         application_id=app,
         started_at=started,
-        ended_at=started + seconds * SECOND,
+        ended_at=started + round(seconds * SECOND),
         tables=[table],
         observed_at=NOW,
     )
 
 
-def test_runs_before_and_after_are_medians_and_the_writer_is_found_by_its_application() -> None:
+def test_the_effect_on_a_job_has_bounds_medians_and_the_writer_is_found_by_its_application() -> None:
     made = parts(story())
-    before = [run(i, AT - (i + 1) * 3 * MINUTE, 52) for i in range(10)]
-    after = [run(100 + i, AT + MINUTE + i * 3 * MINUTE, 160) for i in range(10)]
+    noise = [0.97, 1.02, 1.0, 0.99, 1.03, 0.98, 1.01, 1.0]
+    before = [run(i, AT - (i + 1) * 3 * MINUTE, 52 * noise[i % 8]) for i in range(24)]
+    after = [run(100 + i, AT + MINUTE + i * 3 * MINUTE, 160 * noise[i % 8]) for i in range(12)]
     asyncio.run(made.runs.accept([*before, *after, run(999, AT - 9 * HOUR, 1, "app-9")]))
     found = detail(made)
-    assert [(e.job, e.runs_before, e.runs_after) for e in found.effects] == [("churn", 10, 10)]
-    effect = found.effects[0]
-    assert (effect.median_before_s, effect.median_after_s) == (52, 160)
-    assert (effect.change_s, effect.change_low_s, effect.change_high_s) == (108, 108, 108)
+    effect = next(each for each in found.effects if each.job == "churn")
+    assert (effect.role, effect.verdict, effect.runs_after) == ("reads", "worse", 12)
+    assert effect.ratio_low < 160 / 52 < effect.ratio_high
+    assert effect.change_low_s < 108 < effect.change_high_s
+    assert (effect.median_before_s, effect.median_after_s) == (pytest.approx(52, 0.02), pytest.approx(160, 0.02))
     assert found.written_by_job == "churn"
 
 
-def test_a_run_that_was_under_way_counts_for_neither_side() -> None:
-    runs = [RunRecord("churn", "reads", AT - MINUTE, AT + MINUTE, "ok")]
-    assert effects_of(runs, AT) == []
-    found = effects_of([RunRecord("churn", "reads", AT - 9 * MINUTE, AT - 8 * MINUTE, "ok"), *runs], AT)[0]
-    assert (found.runs_before, found.runs_after, found.median_after_s) == (1, 0, None)
-    assert (found.change_s, found.change_low_s) == (None, None)
+def test_too_few_runs_are_no_effect_but_unknown() -> None:
+    made = parts(story())
+    asyncio.run(made.runs.accept([run(1, AT - 9 * MINUTE, 60), run(2, AT + MINUTE, 61)]))
+    effect = detail(made).effects[0]
+    assert (effect.verdict, effect.runs_before, effect.runs_after) == ("unknown", 1, 1)
+    assert (effect.ratio, effect.change_s, effect.change_low_s) == (None, None, None)
+    assert effect.because == "1 runs before; at least 8 are needed"
 
 
 def test_histories_are_kept_apart_by_uuid() -> None:

@@ -12,6 +12,7 @@ from limnograph.domain.facts.meta_tables import (
     ALERTS,
     CHANGES,
     DAILY,
+    EFFECTS,
     HOURLY,
     LABELS,
     REPORTS,
@@ -22,12 +23,13 @@ from limnograph.domain.facts.meta_tables import (
 from limnograph.ports.query_engine import MetaQuery
 
 TABLES: dict[str, MetaTable] = {
-    table.name: table for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, HOURLY, DAILY)
+    table.name: table for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, HOURLY, DAILY)
 }
 TIME_COLUMN = {
     **dict.fromkeys(TABLES, "at"),
     "snapshots": "committed_at",
     "alerts": "starts_at",
+    "effects": "committed_at",
     "snapshots_hourly": "hour",
     "snapshots_daily": "day",
 }
@@ -79,6 +81,8 @@ def needed(query: MetaQuery) -> tuple[Column, ...]:
         wanted.add("observed_at")
     if query.kinds:
         wanted.add("kind")
+    if query.operations:
+        wanted.add("operation")
     return tuple(column for column in TABLES[query.table].columns if column.name in wanted)
 
 
@@ -91,6 +95,8 @@ def answer(rows: pl.LazyFrame, query: MetaQuery, *, in_order: bool = True) -> pl
         rows = rows.filter(pl.col("snapshot_id").is_in(list(query.snapshot_ids)))
     if query.kinds and query.table == "changes":
         rows = rows.filter(pl.col("kind").is_in(list(query.kinds)))
+    if query.operations and query.table == "snapshots":
+        rows = rows.filter(pl.col("operation").is_in(list(query.operations)))
     if query.observed_from is not None and query.table in OBSERVED:
         rows = rows.filter(pl.col("observed_at") >= query.observed_from)
     if query.start is not None:

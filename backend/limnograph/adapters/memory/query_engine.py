@@ -8,7 +8,8 @@ import msgspec
 import polars as pl
 
 from limnograph.adapters.embedded import frames
-from limnograph.domain.facts.events import RunFact
+from limnograph.domain.facts.effects import EffectFact
+from limnograph.domain.facts.events import ReportFact, RunFact
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
 
@@ -24,18 +25,28 @@ class MemoryEngine:
         self._snapshots: list[SnapshotFact] = []
         self._changes: list[ChangeFact] = []
         self._runs: list[RunFact] = []
+        self._effects: list[EffectFact] = []
+        self._reports: list[ReportFact] = []
         self._rolled: dict[str, pl.DataFrame] = {}
         self._properties: dict[str, Mapping[str, str]] = {}
         self._version = 0
         self.failure: Exception | None = None
 
     def append(
-        self, snapshots: Sequence[SnapshotFact], changes: Sequence[ChangeFact], runs: Sequence[RunFact] = ()
+        self,
+        snapshots: Sequence[SnapshotFact],
+        changes: Sequence[ChangeFact],
+        runs: Sequence[RunFact] = (),
+        *,
+        effects: Sequence[EffectFact] = (),
+        reports: Sequence[ReportFact] = (),
     ) -> None:
         """Add rows as one pass does."""
         self._snapshots = [*self._snapshots, *snapshots]
         self._changes = [*self._changes, *changes]
         self._runs = [*self._runs, *runs]
+        self._effects = [*self._effects, *effects]
+        self._reports = [*self._reports, *reports]
         self._version += 1
 
     def roll(self, table: Table, rows: pl.DataFrame) -> None:
@@ -71,6 +82,8 @@ class MemoryEngine:
             "snapshots": self._snapshots,
             "changes": self._changes,
             "runs": self._runs,
+            "effects": self._effects,
+            "reports": self._reports,
         }
         return frames.answer(frames.frame(query.table, held.get(query.table, ())).lazy(), query)
 

@@ -58,6 +58,7 @@ def _conditions(query: MetaQuery, columns: set[str]) -> tuple[list[str], list[An
         ("table_uuid", query.table_uuids, True),
         ("snapshot_id", query.snapshot_ids, query.table == "snapshots"),
         ("kind", query.kinds, query.table == "changes"),
+        ("operation", query.operations, query.table == "snapshots"),
     ):
         if not values or not applies:
             continue

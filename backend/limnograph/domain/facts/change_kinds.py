@@ -22,7 +22,7 @@ CHANGE_KINDS: dict[str, ChangeKind] = {
     "spec": ChangeKind("the default partition spec", "null", "spec ids", "the spec"),
     "sort_order": ChangeKind("the default sort order", "null", "sort order ids", "the sort order"),
     "property": ChangeKind(
-        "a property that affects how files are written, or `format-version`",
+        "a property that affects how files are written, `format-version`, or `owner`",
         "key of the property",
         "values; `to_value` null: removed",
     ),
@@ -66,5 +66,12 @@ CHANGE_KINDS: dict[str, ChangeKind] = {
         "the commits that the table's own metadata still contains; no row: all of them",
         "null",
         "sequence numbers, as in `4,7-9,12-`; open at the end",
+    ),
+    "expired": ChangeKind(
+        "the table expired commits, between `not_before` and `at`; `metadata_location` is the first file without them",
+        "null",
+        "`to_value`: sequence numbers, as in `3-14,16`",
+        "`commits`: their number",
+        is_event=True,
     ),
 }

@@ -5,7 +5,7 @@ Pure. Instants are epoch microseconds inside and milliseconds in the case.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from limnograph.services.lake.columns import NULL, Ints
 from limnograph.services.lake.history import History
 from limnograph.services.lake.rows import places_of
 
-NEVER = 8.64e15
-"""First read of a commit that no run has read yet, if reads are known."""
-
 
 def series_of(job: str, runs: Iterable[RunRecord]) -> RunSeries:
     """Ended, successful runs in the engine's format."""
@@ -29,7 +26,7 @@ def series_of(job: str, runs: Iterable[RunRecord]) -> RunSeries:
 
 
 def commits_of(history: History, start: Micros, end: Micros, read_ms: Mapping[int, float]) -> list[CaseCommit]:
-    """Commits of a table that main pointed at, with when it first did. `read_ms`: the result of `first_reads`."""
+    """Commits of a table that main pointed at, with when it first did. `read_ms`: the result of `jobs.first_reads`."""
     moved: dict[int, int] = {}
     for at, snapshot_id in history.main:
         moved.setdefault(snapshot_id, at)
@@ -60,34 +57,6 @@ def commits_of(history: History, start: Micros, end: Micros, read_ms: Mapping[in
 def writer_of(row: SnapshotFact) -> str | None:
     """The writer of a commit. An application's name is preferred: its id differs at each start."""
     return row.app_name or row.app_id
-
-
-def first_reads(history: History, runs: Sequence[RunRecord]) -> Mapping[int, float]:
-    """Snapshot -> start (ms) of the first run that read it, if two consecutive runs report what they read.
-
-    Snapshots after the newest one read were not read yet: NEVER. A run without a known start shows that a snapshot was
-    read, but not when.
-    """
-    position: dict[int, int] = {}
-    for index, snapshot_id in enumerate(history.main_ids):
-        position.setdefault(snapshot_id, index)
-    ids = history.main_ids
-    found: dict[int, float] = {}
-    last: int | None = None
-    told = [run for run in runs if run.read_snapshot_id is not None]
-    for run in sorted(told, key=lambda run: run.began):
-        here = position.get(run.read_snapshot_id or 0)
-        if here is None:
-            last = None
-            continue
-        if last is not None and run.started_at is not None:
-            for index in range(last + 1, here + 1):
-                found.setdefault(ids[index], run.started_at / MICROS_PER_MS)
-        last = max(here, last if last is not None else here)
-    if last is not None and told:
-        for index in range(last + 1, len(ids)):
-            found.setdefault(ids[index], NEVER)
-    return found
 
 
 def _specs_changed(history: History, first: int, last: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -12,13 +12,14 @@ from limnograph.domain.facts.events import LabelFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros, Millis, to_micros
 from limnograph.services.explain.baseline import DAY_MS, Windows
-from limnograph.services.explain.case import commits_of, first_reads, series_of, writer_of
+from limnograph.services.explain.case import commits_of, series_of, writer_of
 from limnograph.services.explain.label_weights import Kind, Words, newest
 from limnograph.services.explain.labels import Labels, counting
 from limnograph.services.jobs import series as job_series
 from limnograph.services.jobs.collecting import JobCollector, of_job
 from limnograph.services.jobs.controls import Controls
 from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.jobs.first_reads import first_reads
 from limnograph.services.jobs.run_log import RunRecord
 from limnograph.services.jobs.series import QueryResult as ToldSeries
 from limnograph.services.jobs.signals import Signal

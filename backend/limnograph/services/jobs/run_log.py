@@ -35,6 +35,7 @@ class RunRecord(NamedTuple):
     application_id: str | None = None
     read_snapshot_id: int | None = None
     measured: bool = False
+    read_bytes: int | None = None
 
     @property
     def seconds(self) -> float | None:

@@ -19,11 +19,12 @@ from limnograph.domain.ids import LOCATION_UUID, TableName
 from limnograph.domain.metadata.table import MAIN, LogEntry, SnapshotRef, TableMetadata
 from limnograph.domain.time import Micros, Millis, to_micros
 from limnograph.ports.tables import READER_ENDED, Tables
-from limnograph.services.lake.expired import state_of
+from limnograph.services.lake.expired import EXPIRED, RETAINED, expired_between, state_of
 from limnograph.services.pipeline.ledger import Ledger
 
 PROPERTIES = ("write.", "commit.", "history.", "delta.", "hoodie.")
 """Prefixes of the properties that decide how a table's files are written."""
+OWNER = "owner"
 UPGRADED, FORMAT_VERSION = "upgraded", "format-version"
 OLDER_FILES = 50
 """At most this many older metadata files of a table are read in one pass, the newest ones."""
@@ -113,6 +114,7 @@ def _state_rows(table: ObservedTable, ledger: Ledger, now: Micros) -> Iterator[C
     before: Micros | None = None
     versions = _versions(table, now)
     upgrades = _Upgrades(table, ledger)
+    complete = ledger.latest(table.uuid, "property", FORMAT_VERSION) is not None
     for version in versions:
         current = version is versions[-1]
         for (kind, subject), (value, detail) in _with_removed(table, ledger, version).items():
@@ -133,8 +135,24 @@ def _state_rows(table: ObservedTable, ledger: Ledger, now: Micros) -> Iterator[C
             ledger.add(found)
             yield found
             yield from upgrades.of_version(found)
+            if kind == RETAINED and (row is not None or complete):
+                yield from _expiry(found, ledger)
         yield from upgrades.of_uuid(version, before)
+        complete |= version.whole is not None
         before = version.at
+
+
+def _expiry(retained: ChangeFact, ledger: Ledger) -> Iterator[ChangeFact]:
+    """The row that dates an expiry, for a new state of the retained commits whose previous state was observed."""
+    lost = expired_between(retained.from_value, retained.to_value or "")
+    if lost is None:
+        return
+    row = msgspec.structs.replace(
+        retained, kind=EXPIRED, from_value=None, to_value=lost.spans, detail=_json({"commits": lost.commits})
+    )
+    if not ledger.holds(row):
+        ledger.add(row)
+        yield row
 
 
 class _Upgrades:
@@ -201,7 +219,7 @@ def _values(metadata: TableMetadata) -> Values:
         if current is not None:
             values[kind, None] = (str(current), _json(known[current]) if current in known else None)
     for key, text in metadata.properties.items():
-        if key.startswith(PROPERTIES):
+        if key.startswith(PROPERTIES) or key == OWNER:
             values["property", key] = (text, None)
     refs = {name: ref for name, ref in metadata.refs.items() if name != MAIN}
     return values | {("ref", name): (str(ref.snapshot_id), _ref_detail(ref)) for name, ref in refs.items()}

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Literal, NamedTuple
 
-from limnograph.analysis.alignment import median
-from limnograph.analysis.shift import Shift, shift
-from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChange, RunEffect, SizeShape
+from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChange, SizeShape
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
 from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES, SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
-from limnograph.ports.clock import Clock
+from limnograph.domain.time import MICROS_PER_SECOND, to_millis
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.jobs.discovery import Jobs
-from limnograph.services.jobs.run_log import RunRecord
 from limnograph.services.lake.history import History
 from limnograph.services.lake.loading import rows_by_id
 from limnograph.services.lake.provisional import completed
 from limnograph.services.lake.store import HotStore
+from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import commit_row
 from limnograph.services.table.touched import touched_rows
 from limnograph.services.table.writing_runs import writing_run
 
 AROUND = 6 * 3_600 * MICROS_PER_SECOND
-"""How far before and after a commit runs are examined, in microseconds."""
-RUNS_KEPT = 30
-_UNKNOWN = Shift(None, None, None)
+"""How far before a commit its history is read, in microseconds."""
 _Unit = Literal["files", "bytes", "rows", "manifests", "bytes_per_file"]
 _METRICS: tuple[tuple[str, _Unit, str], ...] = (
     ("data_files", "files", "total_data_files"),
@@ -50,16 +44,16 @@ class _CommitContext(NamedTuple):
 class CommitDetails:
     """The page of one commit. Immutable after construction."""
 
-    def __init__(self, store: HotStore, engine: QueryEngine, jobs: Jobs, clock: Clock) -> None:
-        self._store, self._engine, self._jobs, self._clock = store, engine, jobs, clock
+    def __init__(self, store: HotStore, engine: QueryEngine, jobs: Jobs, effects: CommitEffects) -> None:
+        self._store, self._engine, self._jobs, self._effects = store, engine, jobs, effects
 
     async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
         """Raises NotFound for an unknown table or commit, SourceError if the meta tables cannot be read."""
         with self._store.reads.page():
             found = await self._store.reads.ask(self._find, name, snapshot_id)
             row, history = found.row, found.history
-            effects = await self._effects(name, row)
             run = await self._jobs.runs.writer_of(name, row.snapshot_id, row.committed_at)
+            effects = await self._effects.of_commit(name, row)
             writer = (run.job_name if run else None) or await self._written_by(row)
         previous_id, next_id = _neighbours(history, row)
         return CommitDetail(
@@ -124,17 +118,6 @@ class CommitDetails:
             return provisional or hot
         return completed(durable, provisional) if provisional else durable
 
-    async def _effects(self, name: TableName, row: SnapshotFact) -> list[RunEffect]:
-        if row.committed_at is None:
-            return []
-        at = row.committed_at
-        until = min(at + AROUND, self._clock.now())
-        try:
-            runs = await self._jobs.runs_between(name, None, to_millis(at - AROUND), to_millis(until))
-        except SourceError:
-            return []
-        return effects_of(runs, at)
-
     async def _written_by(self, row: SnapshotFact) -> str | None:
         """The job whose application id is the commit's, for a commit that no run reported. Never used to decide which
         job a commit slowed.
@@ -190,37 +173,6 @@ def _partitions(row: SnapshotFact) -> list[PartitionChange]:
         if p.added_data_files or p.removed_data_files or row.partitions_scope == "changed"
     ]
     return sorted(touched, key=lambda p: -((p.added_data_files or 0) + (p.removed_data_files or 0)))[:200]
-
-
-def effects_of(runs: list[RunRecord], at: Micros) -> list[RunEffect]:
-    """Medians of the last RUNS_KEPT runs that ended before the commit and the first ones that started after it."""
-    by_job: dict[tuple[str, str], list[RunRecord]] = defaultdict(list)
-    for run in runs:
-        if run.seconds is not None and run.status != "failed":
-            by_job[run.job, run.role].append(run)
-    found = []
-    for (job, role), known in sorted(by_job.items()):
-        early = [run.seconds for run in known if run.ended_at is not None and run.ended_at <= at][-RUNS_KEPT:]
-        late = [run.seconds for run in known if run.began >= at][:RUNS_KEPT]
-        if not early and not late:
-            continue
-        before, after = [s for s in early if s is not None], [s for s in late if s is not None]
-        change = shift(before, after) or _UNKNOWN
-        found.append(
-            RunEffect(
-                job=job,
-                role="writes" if role == "writes" else "reads",
-                runs_before=len(before),
-                runs_after=len(after),
-                median_before_s=median(before),
-                median_after_s=median(after),
-                change_s=change.change,
-                change_low_s=change.low,
-                change_high_s=change.high,
-                last_run=max((to_millis(run.began) for run in known), default=None),
-            )
-        )
-    return found
 
 
 def _neighbours(history: History, row: SnapshotFact) -> tuple[str | None, str | None]:

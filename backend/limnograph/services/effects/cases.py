@@ -1,0 +1,302 @@
+"""Collects the case of one operation and one job: the job's runs on both sides, other jobs, load, and other events of
+the tables that the job reads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, cast
+
+import msgspec
+
+from limnograph.analysis.effect.runs import CONFOUNDING
+from limnograph.domain.answers.effects import (
+    ControlJob,
+    EffectCase,
+    EffectLoad,
+    EffectOperation,
+    EffectRuns,
+    EventKind,
+    OtherEvent,
+)
+from limnograph.domain.answers.explanations import LoadSeries, RunSeries
+from limnograph.domain.answers.tables import LinkedJob
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_MS, Micros, Millis, to_micros, to_millis
+from limnograph.services.jobs import series as job_series
+from limnograph.services.jobs.collecting import JobCollector, of_job
+from limnograph.services.jobs.controls import Controls
+from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.jobs.first_reads import NEVER, first_reads
+from limnograph.services.jobs.run_log import RUNNING, RunRecord
+from limnograph.services.lake.history import History
+from limnograph.services.lake.store import HotStore
+
+RUNS_BEFORE = 168
+"""Runs before the operation that a case reaches back for, at the job's pace: more do not narrow the bounds."""
+LONGEST_DAYS, SHORTEST_DAYS, SLACK = 30.0, 0.5, 1.25
+AROUND = 12 * 3_600_000_000
+"""Half of the day whose runs show which jobs use the table, microseconds."""
+LONGEST_REWRITE = 6 * 3_600_000_000
+LEAST_CONTROL_RUNS = 11
+"""Eight before and three after (`analysis/effect/controls.py`)."""
+EVENT_COLUMNS = ("snapshot_id", "committed_at", "sequence_number", "parent_id", "operation", "schema_id", "on_main")
+DAY_MS = 86_400_000
+_KINDS = frozenset({"append", "overwrite", "delete", "replace"})
+
+
+class Subject(NamedTuple):
+    """The operation of a case, epoch microseconds. `snapshot_id`: of a commit."""
+
+    name: TableName
+    snapshot_id: int | None
+    started_at: Micros | None
+    committed_at: Micros
+
+
+class DatedEvent(NamedTuple):
+    """An event and the commit that it is; None for an event without one."""
+
+    event: OtherEvent
+    snapshot_id: int | None
+
+
+class JobCase(NamedTuple):
+    """A case and what it was built from.
+
+    case      runs that ended, in order of their starts
+    events    other events, with their commits
+    running   starts of runs that have not ended, epoch ms
+    problem   why other jobs are missing; None if nothing failed
+    """
+
+    case: EffectCase
+    events: list[DatedEvent]
+    running: list[Millis]
+    problem: str | None
+
+    @property
+    def runs_after(self) -> int:
+        """Runs after the operation that ended before any run that is still running started."""
+        first = min((at for at in self.running if at >= self.case.operation.committed_at), default=None)
+        return sum(
+            at >= self.case.operation.committed_at and (first is None or at < first) for at in self.case.runs.times
+        )
+
+
+class EffectCases:
+    """Reads runs, metrics and commits. Immutable after construction."""
+
+    def __init__(self, store: HotStore, jobs: Jobs) -> None:
+        self._store, self._jobs = store, jobs
+        self._collector = JobCollector(store, jobs)
+
+    async def linked(self, name: TableName, committed_at: Micros, now: Micros) -> list[LinkedJob]:
+        """Jobs of the table around a commit, readers first."""
+        return await self._jobs.of_table(name, to_millis(min(now, committed_at + AROUND)))
+
+    async def started_at(self, name: TableName, snapshot_id: int, committed_at: Micros) -> Micros | None:
+        """When the run that reported a rewrite started; None if no run did. A stream runs for days before a commit, so
+        its start says nothing about the rewrite.
+        """
+        run = await self._jobs.runs.writer_of(name, snapshot_id, committed_at)
+        if run is None or run.started_at is None or run.started_at < committed_at - LONGEST_REWRITE:
+            return None
+        return run.started_at
+
+    async def of_job(self, subject: Subject, job: LinkedJob, linked: Sequence[LinkedJob], until: Micros) -> JobCase:
+        """The case of one job. `linked`: all jobs of the table, none of which is a control. Raises SourceError."""
+        since = Millis(to_millis(subject.committed_at) - round(_reach_days(job) * DAY_MS))
+        end = Millis(min(to_millis(until), 2 * to_millis(subject.committed_at) - since))
+        names = self._collector.tables_read(subject.name, job.name, since, end)
+        found, controls, load, histories = await asyncio.gather(
+            self._collector.runs(subject.name, job.name, since, end),
+            self._collector.controls(
+                job.name, (each.name for each in linked), [subject.name], since, end, least=LEAST_CONTROL_RUNS
+            ),
+            job_series.load(self._jobs, job.name, since, end),
+            self._histories(names, to_micros(since), to_micros(end)),
+        )
+        runs = [run for run in found if run.job == job.name and run.role == job.role] or of_job(found, job.name)
+        return await asyncio.to_thread(
+            _case, subject, job, _Collected(runs, controls, load.series, histories, to_micros(since))
+        )
+
+    async def events(self, subject: Subject, since: Micros, until: Micros) -> list[DatedEvent]:
+        """Other events of the operation's own table. Raises SourceError."""
+        found = await self._histories([subject.name], since, until)
+        return await asyncio.to_thread(_all_events, found, subject, since)
+
+    async def _histories(self, names: Sequence[TableName], start: Micros, end: Micros) -> list[History]:
+        """Histories with the columns of events; the operation's table comes first. Raises SourceError."""
+        lake = self._store.reading.lake
+        uuids = [uuid for name in names if (uuid := lake.names.get(name)) is not None]
+        if not uuids:
+            return []
+        view = await self._store.reach(start, tuple(uuids), EVENT_COLUMNS, end=end)
+        if view.partial and view.error is not None:
+            raise view.error.with_traceback(None)
+        return [view.lake.histories[uuid] for uuid in uuids if uuid in view.lake.tables]
+
+
+class _Collected(NamedTuple):
+    runs: Sequence[RunRecord]
+    controls: Controls
+    load: LoadSeries | None
+    histories: Sequence[History]
+    since: Micros
+
+
+def _reach_days(job: LinkedJob) -> float:
+    """How far back RUNS_BEFORE runs reach at the job's pace, at most LONGEST_DAYS."""
+    if not job.runs_24h:
+        return LONGEST_DAYS
+    return min(LONGEST_DAYS, max(SHORTEST_DAYS, SLACK * RUNS_BEFORE / job.runs_24h))
+
+
+def _case(subject: Subject, job: LinkedJob, found: _Collected) -> JobCase:
+    history = found.histories[0] if found.histories else None
+    runs = sorted((run for run in found.runs if run.started_at is not None), key=lambda run: run.began)
+    operation, runs = _by_reads(subject, history, runs)
+    ended = [run for run in runs if run.status != RUNNING]
+    events = _all_events(found.histories, subject, found.since)
+    sizes = [run.read_bytes for run in ended]
+    return JobCase(
+        case=EffectCase(
+            id=job.name,
+            runs=EffectRuns(
+                times=[to_millis(run.began) for run in ended],
+                duration_seconds=[run.seconds if run.status == "ok" else None for run in ended],
+                read_bytes=None if all(size is None for size in sizes) else sizes,
+            ),
+            operation=operation,
+            controls=[_control(each) for each in found.controls.series],
+            load=_load(found.load),
+            others=[each.event for each in events],
+        ),
+        events=events,
+        running=[to_millis(run.began) for run in runs if run.status == RUNNING],
+        problem=found.controls.problem,
+    )
+
+
+def _by_reads(
+    subject: Subject, history: History | None, runs: Sequence[RunRecord]
+) -> tuple[EffectOperation, list[RunRecord]]:
+    """The operation's two sides. Where runs report what they read, the later side begins with the first run that read
+    the commit, and runs that still read an older state are on neither side.
+    """
+    started = subject.committed_at if subject.started_at is None else min(subject.started_at, subject.committed_at)
+    # A run that started within the millisecond of the commit may be on either side.
+    sides = EffectOperation(
+        started_at=to_millis(started), committed_at=Millis(-(-subject.committed_at // MICROS_PER_MS))
+    )
+    if subject.snapshot_id is None or history is None:
+        return sides, list(runs)
+    first = first_reads(history, runs).get(subject.snapshot_id)
+    if first is None:
+        return sides, list(runs)
+    ids = history.main_ids
+    older = set(ids[: ids.index(subject.snapshot_id)]) if subject.snapshot_id in ids else set()
+    after = Millis(NEVER) if first >= NEVER else Millis(max(sides.committed_at, int(first)))
+    fresh = [run for run in runs if run.began < subject.committed_at or run.read_snapshot_id not in older]
+    return msgspec.structs.replace(sides, committed_at=after), fresh
+
+
+def _all_events(histories: Sequence[History], subject: Subject, since: Micros) -> list[DatedEvent]:
+    found = (each for history in histories for each in _events(history, subject, since))
+    return sorted(found, key=lambda each: each.event.at)
+
+
+def _events(history: History, subject: Subject, since: Micros) -> Iterator[DatedEvent]:
+    """Commits that main pointed at and schema changes, without the operation itself."""
+    moved: dict[int, int] = {}
+    for at, snapshot_id in history.main:
+        moved.setdefault(snapshot_id, at)
+    commits = history.between(since, Micros(2**62))
+    schemas = history.schemas_changed(commits.first, commits.last)
+    for place, row in enumerate(commits):
+        mine = history.name == subject.name and row.snapshot_id == subject.snapshot_id
+        if row.committed_at is None or mine or (moved and row.snapshot_id not in moved):
+            continue
+        t = to_millis(Micros(max(row.committed_at, moved.get(row.snapshot_id, 0))))
+        if schemas[place]:
+            yield DatedEvent(OtherEvent(at=t, kind="schema"), row.snapshot_id)
+        elif row.operation in _KINDS:
+            yield DatedEvent(OtherEvent(at=t, kind=cast(EventKind, row.operation)), row.snapshot_id)
+    yield from (DatedEvent(OtherEvent(at=at, kind="overwrite"), None) for at in _rollbacks(history))
+
+
+def _rollbacks(history: History) -> Iterator[Millis]:
+    """Instants at which main returned to a snapshot that it had pointed at before."""
+    seen: set[int] = set()
+    for at, snapshot_id in history.main:
+        if snapshot_id in seen:
+            yield to_millis(at)
+        seen.add(snapshot_id)
+
+
+def _control(series: RunSeries) -> ControlJob:
+    pairs = [
+        (round(at), took) for at, took in zip(series.times, series.duration_seconds, strict=True) if at is not None
+    ]
+    return ControlJob(
+        job=series.id or "", times=[Millis(at) for at, _ in pairs], duration_seconds=[took for _, took in pairs]
+    )
+
+
+def _load(series: LoadSeries | None) -> EffectLoad | None:
+    if series is None:
+        return None
+    pairs = [(round(at), value) for at, value in zip(series.times, series.values, strict=True) if at is not None]
+    return EffectLoad(times=[Millis(at) for at, _ in pairs], value=[value for _, value in pairs])
+
+
+def at_mark(found: JobCase, mark: int) -> EffectCase:
+    """The case as known when `mark` runs after the operation had ended: later runs, controls, load and events are left
+    out, so that a repeated measurement sees the same data.
+    """
+    case = found.case
+    late = [at for at in case.runs.times if at >= case.operation.committed_at]
+    if len(late) <= mark:
+        return case
+    return until(case, Millis(late[mark]))
+
+
+def until(case: EffectCase, end: Millis) -> EffectCase:
+    """The case without anything that started at `end` or later."""
+    runs = case.runs
+    kept = [place for place, at in enumerate(runs.times) if at < end]
+    return msgspec.structs.replace(
+        case,
+        runs=EffectRuns(
+            times=[runs.times[k] for k in kept],
+            duration_seconds=[runs.duration_seconds[k] for k in kept],
+            read_bytes=None if runs.read_bytes is None else [runs.read_bytes[k] for k in kept],
+        ),
+        controls=[_control_until(each, end) for each in case.controls or ()],
+        load=None if case.load is None else _load_until(case.load, end),
+        others=[each for each in case.others or () if each.at < end],
+    )
+
+
+def _control_until(job: ControlJob, end: Millis) -> ControlJob:
+    pairs = [pair for pair in zip(job.times, job.duration_seconds, strict=True) if pair[0] < end]
+    return ControlJob(job=job.job, times=[at for at, _ in pairs], duration_seconds=[took for _, took in pairs])
+
+
+def _load_until(load: EffectLoad, end: Millis) -> EffectLoad:
+    pairs = [pair for pair in zip(load.times, load.value, strict=True) if pair[0] < end]
+    return EffectLoad(times=[at for at, _ in pairs], value=[value for _, value in pairs])
+
+
+def confounders(found: JobCase, case: EffectCase) -> list[str]:
+    """Snapshot ids of other commits between the runs of the case that can change durations, newest first."""
+    if not case.runs.times:
+        return []
+    first, last = min(case.runs.times), max(case.runs.times)
+    inside: Iterable[DatedEvent] = (
+        each for each in found.events if each.event.kind in CONFOUNDING and first <= each.event.at <= last
+    )
+    return [str(each.snapshot_id) for each in inside if each.snapshot_id is not None][::-1]

@@ -1,0 +1,174 @@
+"""Measures every maintenance operation when 8, 16 and 48 runs of each job that reads the table have ended since, and
+stores the results in the inbox.
+
+Repeated and concurrent measurements have the same key, so servers that share an inbox store each once. Cost law: one
+read of new commits per pass of the pipeline; about two looks per mark of an operation and job, each a few queries; 50
+to 300 ms of CPU per mark, newest operations first, limited to a tenth of one core.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from limnograph.domain.errors import LimnographError
+from limnograph.domain.facts.effects import MARKS, EffectFact
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
+from limnograph.ports.clock import Clock
+from limnograph.ports.query_engine import MetaHead, QueryEngine
+from limnograph.services.effects.awaiting import HORIZON, LATEST_S, AwaitedEffect, AwaitedEffects, delay_s
+from limnograph.services.effects.cases import EffectCases, JobCase, Subject
+from limnograph.services.effects.measurement import due_marks, measured
+from limnograph.services.effects.operations import Operation, OperationLog
+from limnograph.services.effects.records import EffectRecords, MeasuredKey
+from limnograph.services.effects.scans import COLUMNS, HISTORY, scan_case, scans_of
+from limnograph.services.lake.store import HotStore
+
+LOOKS = 32
+"""Operations, and operations and jobs, that one step looks at."""
+SCANS = 600 * MICROS_PER_SECOND
+"""Time between two reads of the reports of all tables."""
+CPU_SHARE = 0.1
+ALL_SCANS = ""
+"""In place of a job's name."""
+_log = logging.getLogger("limnograph.effects")
+
+
+class EffectMeasurer:
+    """Used on the event loop only, by one task; pages read `awaited`, `recent` and `unread`."""
+
+    def __init__(
+        self,
+        store: HotStore,
+        cases: EffectCases,
+        records: EffectRecords,
+        clock: Clock,
+        *,
+        engine: QueryEngine,
+        cpu_share: float = CPU_SHARE,
+    ) -> None:
+        self._store, self._engine, self._cases, self._records, self._clock = store, engine, cases, records, clock
+        self._cpu_share = cpu_share
+        self._operations = OperationLog(engine)
+        self._head: MetaHead | None = None
+        self._marks: dict[MeasuredKey, int] = {}
+        self._marks_read = False
+        self._seen: set[int] = set()
+        self._unlinked: list[Operation] = []
+        self._scans_read: Micros | None = None
+        self.awaited = AwaitedEffects()
+        self.recent: dict[tuple[str, str], Operation] = {}
+        """Operations of the last days, for which scans are compared."""
+        self.unread: dict[tuple[str, str], Operation] = {}
+        """Those of them on tables that no known job reads."""
+
+    async def step(self) -> int:
+        """Look at what is due; returns the number of new measurements. Raises SourceError."""
+        now = self._clock.now()
+        await self._discover(now)
+        stored = 0
+        for _ in range(LOOKS):
+            effect = self.awaited.pop(now)
+            if effect is None:
+                break
+            stored += await self._look(effect, now)
+        if self._scans_read is None or now - self._scans_read >= SCANS:
+            self._scans_read = now
+            stored += await self._measure_scans(now)
+        return stored
+
+    async def _discover(self, now: Micros) -> None:
+        """Find new operations and the jobs that read their tables."""
+        head = self._store.reading.head
+        if not self._marks_read:
+            self._marks = await asyncio.to_thread(self._records.marks, now - HORIZON)
+            self._marks_read = True
+        if head != self._head:
+            found = await asyncio.to_thread(self._operations.new, now - HORIZON)
+            self._head = head
+            new = [each for each in found if hash((each.table_uuid, each.operation_id)) not in self._seen]
+            self._seen.update(hash((each.table_uuid, each.operation_id)) for each in new)
+            self._unlinked = sorted([*self._unlinked, *new], key=lambda each: each.committed_at)
+        for _ in range(min(LOOKS, len(self._unlinked))):
+            await self._link(self._unlinked[-1], now)
+            self._unlinked.pop()
+        for key, operation in list(self.recent.items()):
+            if operation.committed_at < now - HISTORY:
+                self.recent.pop(key)
+                self.unread.pop(key, None)
+
+    async def _link(self, operation: Operation, now: Micros) -> None:
+        """Await the effects on the jobs that read the table at that time."""
+        if operation.snapshot_id is not None:
+            started = await self._cases.started_at(operation.name, operation.snapshot_id, operation.committed_at)
+            operation = operation._replace(started_at=started)
+        linked = await self._cases.linked(operation.name, operation.committed_at, now)
+        readers = [job for job in linked if job.role == "reads"]
+        key = operation.table_uuid, operation.operation_id
+        if operation.committed_at >= now - HISTORY:
+            self.recent[key] = operation
+            if not readers:
+                self.unread[key] = operation
+        for job in readers:
+            self.awaited.put(AwaitedEffect(operation, job, linked, self._done((*key, job.name, "duration"))), now)
+
+    def _done(self, key: MeasuredKey) -> int:
+        return self._marks.get(key, 0)
+
+    async def _look(self, effect: AwaitedEffect, now: Micros) -> int:
+        try:
+            found = await self._cases.of_job(_subject(effect.operation), effect.job, effect.linked, now)
+        except LimnographError as error:
+            _log.info("effect of %s on %s: %s", effect.operation.operation_id, effect.job.name, error)
+            self.awaited.put(effect, Micros(now + round(LATEST_S / 6 * MICROS_PER_SECOND)))
+            return 0
+        effect.runs_after = found.runs_after
+        stored = await self._measure(effect.operation, effect.key, found, now)
+        effect.done = self._done(effect.key)
+        self.awaited.put(effect, Micros(now + round(delay_s(found, effect.done) * MICROS_PER_SECOND)))
+        return stored
+
+    async def _measure(self, operation: Operation, key: MeasuredKey, found: JobCase, now: Micros) -> int:
+        """Measure at every mark that was reached, and store the results."""
+        facts: list[EffectFact] = []
+        for mark in due_marks(found.runs_after, self._done(key)):
+            fact, used_s = await asyncio.to_thread(_timed, operation, key, found, mark, now)
+            facts.append(fact)
+            await asyncio.sleep(used_s * (1 / self._cpu_share - 1))
+        if facts:
+            await asyncio.to_thread(self._records.put, facts, now)
+            self._marks[key] = facts[-1].runs_after
+        return len(facts)
+
+    async def _measure_scans(self, now: Micros) -> int:
+        waiting = [
+            (operation, measure)
+            for (uuid, operation_id), operation in self.recent.items()
+            for measure in COLUMNS
+            if self._done((uuid, operation_id, ALL_SCANS, measure)) < MARKS[-1]
+        ]
+        if not waiting:
+            return 0
+        names = {operation.name for operation, _ in waiting}
+        first = min(operation.committed_at for operation, _ in waiting)
+        scans = await asyncio.to_thread(scans_of, self._engine, names, Micros(first - HISTORY), now)
+        stored = 0
+        for operation, measure in waiting:
+            if operation.name in scans:
+                events = await self._cases.events(_subject(operation), Micros(operation.committed_at - HISTORY), now)
+                found = scan_case(operation, scans[operation.name], measure, events)
+                key = operation.table_uuid, operation.operation_id, ALL_SCANS, measure
+                stored += await self._measure(operation, key, found, now)
+        return stored
+
+
+def _subject(operation: Operation) -> Subject:
+    return Subject(operation.name, operation.snapshot_id, operation.started_at, operation.committed_at)
+
+
+def _timed(operation: Operation, key: MeasuredKey, found: JobCase, mark: int, now: Micros) -> tuple[EffectFact, float]:
+    """A measurement and the CPU time that it took, seconds."""
+    began = time.thread_time()
+    fact = measured(operation, key, found, mark, now)
+    return fact, time.thread_time() - began
