@@ -31,6 +31,8 @@ from typing import Any, Literal
 from prometheus_client import CollectorRegistry, Counter, Gauge
 from prometheus_client.exposition import start_http_server
 
+from limnograph.spark_reads import ReadMeter
+
 LOG = logging.getLogger("limnograph.spark_metrics")
 REGISTRY = CollectorRegistry()
 """A registry of our own, without the metrics of the job's other libraries."""
@@ -42,6 +44,7 @@ _FINISHED = Gauge(
 )
 _RUNS = Counter("spark_job_runs", "Finished runs.", (*LABELS, "status"), registry=REGISTRY)
 
+MOST_BYTES = 2**63 - 1
 Role = Literal["reads", "writes"]
 Tables = Iterable[str] | Mapping[str, int | None]
 
@@ -71,6 +74,7 @@ class JobRun:
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     started_at: float = field(default_factory=time.time)
     written: dict[str, int] = field(default_factory=dict)
+    counted: list[int] = field(default_factory=list)
 
     def wrote(self, table: str, snapshot_id: int) -> None:
         """Record which commit this run made to a table of `writes`, so that the commit's page shows the run. Raises
@@ -79,6 +83,14 @@ class JobRun:
         if not any(use.role == "writes" and use.name == table for use in self.tables):
             raise ValueError(f"wrote: {table!r} is not one of the tables in `writes`")
         self.written[table] = snapshot_id
+
+    def read(self, read_bytes: int) -> None:
+        """Report the bytes that this run read from all its inputs, in place of Spark's count; the last call applies.
+        Raises ValueError for anything but an integer from 0 to 2**63 - 1.
+        """
+        if isinstance(read_bytes, bool) or not isinstance(read_bytes, int) or not 0 <= read_bytes <= MOST_BYTES:
+            raise ValueError(f"read: {read_bytes!r} is not a number of bytes from 0 to 2**63 - 1")
+        self.counted[:] = [read_bytes]
 
 
 @contextmanager
@@ -92,12 +104,15 @@ def job_run(
 ) -> Iterator[JobRun]:
     """Measure the body as one run. `reads` may map a table to the snapshot id that is read.
 
-    An exception marks the run as `failed` and propagates. `server`: base URL of Limnograph; None pushes nothing. Raises
-    ValueError for a table that is not `catalog.namespace.table`.
+    An exception marks the run as `failed` and propagates. `server`: base URL of Limnograph; None pushes nothing. The
+    bytes that the run read are Spark's count, for the Spark jobs that this thread starts. Raises ValueError for a table
+    that is not `catalog.namespace.table`.
     """
-    run = JobRun(job_name, _application_id(spark), (*_uses(reads, "reads"), *_uses(writes, "writes")))
+    context = _context(spark)
+    run = JobRun(job_name, _application_id(context), (*_uses(reads, "reads"), *_uses(writes, "writes")))
     push = _pusher(server).push if server else _ignore
     push(_body(run, "running", None))
+    meter = ReadMeter(context, run.run_id) if server and context is not None else None
     begin = time.perf_counter()
     status: Literal["ok", "failed"] = "failed"
     try:
@@ -106,7 +121,8 @@ def job_run(
     finally:
         seconds = time.perf_counter() - begin
         _measure(run, status, seconds)
-        push(_body(run, status, run.started_at + seconds))
+        spark_bytes = meter.finish() if meter else None
+        push(_body(run, status, run.started_at + seconds, run.counted[0] if run.counted else spark_bytes))
 
 
 def start_exposition(port: int, host: str = "127.0.0.1") -> int:
@@ -126,16 +142,26 @@ def _uses(tables: Tables, role: Role) -> Iterator[TableUse]:
         yield TableUse(name, role, snapshot_id)
 
 
-def _application_id(spark: Any) -> str:
-    """Application id of the given session, else of the active one; empty if there is none (Spark Connect)."""
+def _context(spark: Any) -> Any:
+    """The SparkContext of the given session, else of the active one; None if there is none (Spark Connect)."""
+    found = None
     try:
         if spark is None:
             from pyspark.sql import SparkSession
 
             spark = SparkSession.getActiveSession()
-        return "" if spark is None else str(spark.sparkContext.applicationId)
+        found = None if spark is None else spark.sparkContext
     except ImportError:
-        return ""
+        pass
+    except Exception as error:  # noqa: BLE001  # measuring never fails the job
+        LOG.warning("the Spark context is not known: %s", type(error).__name__)
+    return found
+
+
+def _application_id(context: Any) -> str:
+    """Application id of a SparkContext; empty without one."""
+    try:
+        return "" if context is None else str(context.applicationId)
     except Exception as error:  # noqa: BLE001  # measuring never fails the job
         LOG.warning("the application id is not known: %s", type(error).__name__)
         return ""
@@ -149,8 +175,10 @@ def _measure(run: JobRun, status: str, seconds: float) -> None:
         _RUNS.labels(**labels, status=status).inc()
 
 
-def _body(run: JobRun, status: str, ended_at: float | None) -> dict[str, Any]:
-    """Body of `POST /api/v1/runs`; times in epoch ms, ids as text."""
+def _body(run: JobRun, status: str, ended_at: float | None, read_bytes: int | None = None) -> dict[str, Any]:
+    """Body of `POST /api/v1/runs`; times in epoch ms, ids as text. Unknown bytes are omitted, because older servers
+    reject the field.
+    """
     return {
         "run_id": run.run_id,
         "job_name": run.job_name,
@@ -158,6 +186,7 @@ def _body(run: JobRun, status: str, ended_at: float | None) -> dict[str, Any]:
         "started_at": round(run.started_at * 1000),
         "ended_at": None if ended_at is None else round(ended_at * 1000),
         "application_id": run.application_id or None,
+        **({} if read_bytes is None else {"read_bytes": read_bytes}),
         "tables": [
             {
                 **use.labels,

@@ -13,6 +13,8 @@ from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
 from limnograph.ports.inbox import InboxItem
+from limnograph.services.jobs.discovery import _united
+from limnograph.services.jobs.run_log import RunRecord
 from limnograph.services.jobs.runs import RunRegistry
 from serving_kit import HOUR, NOW, FixedClock, parts
 
@@ -88,6 +90,69 @@ def test_transitions_in_any_order_and_repeated_result_in_the_same_runs(order: tu
     ]
     assert asyncio.run(runs.of_table(NAME, NOW - DAY, NOW))[2].read_snapshot_id == 7
     assert runs.job_of_application("app-1") == "churn"
+
+
+def totals(runs: RunRegistry) -> list[int | None]:
+    return [run.read_bytes for run in asyncio.run(runs.of_table(NAME, NOW - DAY, NOW))]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_a_transition_without_read_bytes_does_not_erase_them(order: tuple[int, ...]) -> None:
+    runs = RunRegistry(MemoryInbox(), MemoryEngine(), FixedClock())
+    transitions = [
+        told("a", "running", NOW - HOUR, tables=READS),
+        told("a", "failed", NOW - 9, read_bytes=2**63 - 1),
+        told("a", "ok", NOW - 5),
+    ]
+    for place in (*order, *order):
+        asyncio.run(runs.accept([transitions[place]]))
+    assert totals(runs) == [2**63 - 1]
+
+
+def test_read_bytes_are_those_of_the_whole_run_and_0_is_a_number() -> None:
+    runs = RunRegistry(MemoryInbox(), MemoryEngine(), FixedClock())
+    both = [*READS, msgspec.structs.replace(READS[0], role="writes")]
+    asyncio.run(runs.accept([told("a", "ok", NOW - 5, tables=both, read_bytes=70)]))
+    asyncio.run(runs.accept([told("b", "running", NOW - 4, read_bytes=9), told("b", "ok", NOW - 3, read_bytes=0)]))
+    asyncio.run(runs.accept([told("b", "failed", NOW - 9, tables=READS), told("c", "ok", NOW - 2, tables=READS)]))
+    assert totals(runs) == [70, 70, 0, None]
+
+
+def test_read_bytes_survive_a_restart_and_the_eviction_of_their_run() -> None:
+    inbox, engine, clock = MemoryInbox(), MemoryEngine(), FixedClock()
+    row = told("a", "ok", NOW - HOUR, tables=READS, read_bytes=70)
+    engine.append([], [], [row])
+    asyncio.run(RunRegistry(inbox).accept([told("b", "ok", NOW - 9, tables=READS, read_bytes=80)]))
+    runs = RunRegistry(inbox, engine, clock)
+    runs.restore()
+    assert totals(runs) == [70, 80]
+    clock.micros = NOW + 3 * DAY
+    inbox.mark(inbox.items("run"), NOW)
+    runs.catch_up()
+    assert runs._runs == {}
+    assert totals(runs) == [70]
+
+
+@pytest.mark.parametrize(("source", "read_bytes"), [("openlineage", None), ("runs", 70)])
+def test_a_sum_over_inputs_is_unknown_once_another_event_adds_an_input(source: str, read_bytes: int | None) -> None:
+    runs = RunRegistry(MemoryInbox(), MemoryEngine(), FixedClock())
+    asyncio.run(runs.accept([told("a", "ok", NOW - 5, tables=READS, read_bytes=70, source=source)]))
+    asyncio.run(runs.accept([told("a", "running", NOW - HOUR, tables=READS, source=source)]))
+    assert totals(runs) == [70]
+    more = [msgspec.structs.replace(READS[0], table="carts"), msgspec.structs.replace(READS[0], role="writes")]
+    asyncio.run(runs.accept([told("a", "failed", NOW - 9, tables=more[1:], source=source)]))
+    assert totals(runs) == [70, 70]
+    asyncio.run(runs.accept([told("b", "ok", NOW - 3, tables=READS, read_bytes=70, source=source)]))
+    asyncio.run(runs.accept([told("b", "running", NOW - 4, tables=more, source=source)]))
+    assert totals(runs)[2:] == [read_bytes, read_bytes]
+
+
+def test_a_run_that_takes_its_start_from_metrics_keeps_its_read_bytes() -> None:
+    pushed = RunRecord("churn", "reads", None, NOW, "ok", "app-1", read_bytes=70)
+    seen = RunRecord("churn", "reads", NOW - HOUR, NOW + 400, "ok", "app-1", measured=True)
+    later = seen._replace(ended_at=NOW + HOUR)
+    found = _united([pushed], [seen, later])
+    assert [(run.started_at, run.read_bytes) for run in found] == [(NOW - HOUR, 70), (NOW - HOUR, None)]
 
 
 def test_a_restart_merges_the_meta_table_with_the_inbox_by_key() -> None:

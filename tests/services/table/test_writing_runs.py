@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
 
 from limnograph import spark_metrics
@@ -13,6 +14,7 @@ from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.jobs.shared_texts import SharedTexts
+from limnograph.services.table.writing_runs import writing_run
 from serving_kit import HOUR, NOW, FixedClock
 
 NAME = TableName("lake", "sales", "orders")
@@ -32,6 +34,12 @@ def test_the_run_of_an_old_commit_is_read_from_the_meta_table() -> None:
     commits = ((7, NOW - HOUR), (5, old), (5, NOW - HOUR), (9, old))
     found = [asyncio.run(runs.writer_of(NAME, snapshot_id, at)) for snapshot_id, at in commits]
     assert [run.run_id if run else None for run in found] == ["new", "old", None, None]
+
+
+@pytest.mark.parametrize("read_bytes", [None, 0, 70])
+def test_the_page_of_a_commit_shows_the_bytes_that_its_run_read(read_bytes: int | None) -> None:
+    run = msgspec.structs.replace(wrote("load", 7, NOW), read_bytes=read_bytes)
+    assert msgspec.to_builtins(writing_run(run, NAME, 7))["read_bytes"] == read_bytes
 
 
 def test_equal_facets_are_held_once_and_their_length_has_a_limit() -> None:

@@ -111,6 +111,7 @@ def _fact(run: RunIn, backend: Backend) -> RunFact:
         at=started if run.status == "running" else now if ended is None else ended,
         source="runs",
         written_snapshot_id=only_written(tables),
+        read_bytes=run.read_bytes,
     )
 
 

@@ -14,6 +14,7 @@ from limnograph.domain.time import LATEST_MS, Millis
 Instant = Annotated[Millis, msgspec.Meta(ge=0, le=LATEST_MS)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=512)]
 Comment = Annotated[str, msgspec.Meta(max_length=4_096)]
+ReadBytes = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 SnapshotId = Annotated[str, msgspec.Meta(pattern="^-?[0-9]{1,19}$")]
 
 ProblemType = Literal[
@@ -57,7 +58,9 @@ class RunTableIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RunIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Body of `POST /api/v1/runs`: one transition of a job run. Times epoch ms."""
+    """Body of `POST /api/v1/runs`: one transition of a job run. Times epoch ms. `read_bytes`: bytes that the run read
+    from all its inputs, as its engine counted them; leave it out if they are unknown.
+    """
 
     run_id: Name
     job_name: Name
@@ -66,6 +69,7 @@ class RunIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ended_at: Instant | None = None
     application_id: str | None = None
     tables: tuple[RunTableIn, ...] = ()
+    read_bytes: ReadBytes | None = None
 
 
 class LabelIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):

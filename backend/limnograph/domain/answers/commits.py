@@ -112,7 +112,8 @@ class ColumnOrigin(View, frozen=True, kw_only=True):
 
 class WritingRun(View, frozen=True, kw_only=True):
     """The run that reported writing the commit. Times epoch ms; `started_at` is null if only its end is known.
-    `ref`: branch that it wrote to; null: main. `columns`: at most 500 of `columns_total`; empty: not reported.
+    `ref`: branch that it wrote to; null: main. `read_bytes`: bytes that it read from all its inputs, as its engine
+    counted them; null: unknown. `columns`: at most 500 of `columns_total`; empty: not reported.
     """
 
     run_id: str
@@ -122,6 +123,7 @@ class WritingRun(View, frozen=True, kw_only=True):
     ended_at: Millis | None
     parent_run_id: str | None
     ref: str | None
+    read_bytes: int | None
     columns: list[ColumnOrigin]
     columns_total: int
     masked_columns: int

@@ -162,6 +162,14 @@ class ScanReportFacet(Wire, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None = None
 
 
+class InputStatisticsFacet(Wire, frozen=True, kw_only=True):
+    """`inputStatistics` of an input. `size`: bytes that the run read from it; Spark writes the largest long for a
+    relation whose size it does not know, so that number is malformed.
+    """
+
+    size: Annotated[int, msgspec.Meta(ge=0, lt=2**63 - 1)] | None = None
+
+
 class CommitReportFacet(Wire, frozen=True, kw_only=True):
     """`icebergCommitReport` of an output. Durations in milliseconds."""
 

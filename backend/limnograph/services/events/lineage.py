@@ -6,14 +6,14 @@ of them and rows are identified by `(run_id, status)`; what their facets report 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.facts.events import ReportFact, RunFact, RunTable
 from limnograph.domain.ids import TableName
-from limnograph.domain.inbound.client_reports import long
+from limnograph.domain.inbound.client_reports import LARGEST, long
 from limnograph.domain.inbound.notices import Notice, notice
 from limnograph.domain.inbound.openlineage import (
     ApplicationFacet,
@@ -23,6 +23,7 @@ from limnograph.domain.inbound.openlineage import (
     EngineFacet,
     ErrorFacet,
     Facets,
+    InputStatisticsFacet,
     ParentFacet,
     RunEvent,
     ScanReportFacet,
@@ -85,6 +86,8 @@ class LineageEvent:
             message=error.message[:LONGEST_MESSAGE] if error else None,
             source=SOURCE,
             written_snapshot_id=only_written(tables),
+            # An event at the start of a run can only estimate what the run will read.
+            read_bytes=None if status == "running" else _read_bytes(event.inputs or ()),
         )
 
     def _uses(self, role: str) -> Iterator[RunTable]:
@@ -219,6 +222,14 @@ def _read_snapshot(dataset: Dataset, selector: TableSelector) -> int | None:
         return found
     version = facet(dataset.facets, "version", VersionFacet) if selector.ref is None and not selector.past else None
     return long(version.dataset_version) if version else None
+
+
+def _read_bytes(inputs: Iterable[Dataset]) -> int | None:
+    """Sum of the sizes in facet `inputStatistics`. None unless every input has one: a partial sum is too low."""
+    found = [facet(dataset.input_facets, "inputStatistics", InputStatisticsFacet) for dataset in inputs]
+    sizes = [each.size for each in found if each is not None and each.size is not None]
+    total = sum(sizes)
+    return total if sizes and len(sizes) == len(found) and total <= LARGEST else None
 
 
 def _location(dataset: Dataset, selector: TableSelector) -> str | None:

@@ -15,6 +15,8 @@ from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros
 
 RUNNING = "running"
 Status = str
+SUMMED = "openlineage"
+"""Source of runs whose `read_bytes` is a sum over the inputs of one event."""
 _FILLED = ("read_snapshot_id", "written_snapshot_id", "facets", "location")
 _Use = tuple[str | None, ...]
 
@@ -25,6 +27,7 @@ class RunRecord(NamedTuple):
     `started_at`: None if only its end was reported
     `ended_at`: None while it runs; one of the two is known
     `measured`: it was not reported, only seen in metrics
+    `read_bytes`: bytes that the run read from all its inputs, not only from this table; None if unknown
     """
 
     job: str
@@ -61,7 +64,10 @@ def together(transitions: Mapping[Status, RunFact]) -> RunFact:
         for name in RunFact.__struct_fields__
         if name not in {"run_id", "status", "tables", "ended_at"}
     }
-    return msgspec.structs.replace(first, **found, tables=_tables(told))
+    tables = _tables(told)
+    if found["read_bytes"] is not None and not _summed_all(told, tables):
+        found["read_bytes"] = None
+    return msgspec.structs.replace(first, **found, tables=tables)
 
 
 def last_sign(run: RunFact) -> Micros:
@@ -111,6 +117,7 @@ def on_table(run: RunFact, name: TableName, start: Micros, end: Micros) -> list[
             run.status,
             run.application_id,
             table.read_snapshot_id if table.metadata_table is None and table.ref is None else None,
+            read_bytes=run.read_bytes,
         )
         for role, table in roles.items()
     ]
@@ -130,12 +137,26 @@ def only_written(tables: Iterable[RunTable]) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
+def _summed_all(told: Iterable[RunFact], tables: Iterable[RunTable] | None) -> bool:
+    """Whether the newest `read_bytes` covers all inputs. A sum does not cover those that only other events list."""
+    counted = next(fact for fact in told if fact.read_bytes is not None)
+    return counted.source != SUMMED or _inputs(tables) == _inputs(counted.tables)
+
+
+def _inputs(tables: Iterable[RunTable] | None) -> set[_Use]:
+    return {_use(table) for table in tables or () if table.role == "reads"}
+
+
+def _use(table: RunTable) -> _Use:
+    return table.catalog, table.namespace, table.table, table.role, table.ref, table.metadata_table
+
+
 def _tables(told: Iterable[RunFact]) -> list[RunTable] | None:
     """All tables that any transition names, once per role; the newest transition decides their snapshots."""
     found: dict[_Use, RunTable] = {}
     for fact in told:
         for table in fact.tables or ():
-            use = (table.catalog, table.namespace, table.table, table.role, table.ref, table.metadata_table)
+            use = _use(table)
             known = found.setdefault(use, table)
             more = {name: value for name in _FILLED if (value := getattr(table, name)) and not getattr(known, name)}
             if more:

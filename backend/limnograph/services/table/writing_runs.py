@@ -24,6 +24,7 @@ def writing_run(run: RunFact, name: TableName, snapshot_id: int) -> WritingRun:
         ended_at=to_millis(run.ended_at),
         parent_run_id=run.parent_run_id,
         ref=table.ref if table else None,
+        read_bytes=run.read_bytes,
         columns=list(map(_view, found[:COLUMNS_SHOWN])),
         columns_total=len(found),
         masked_columns=len({origin.column for origin in found if origin.masked}),

@@ -2076,7 +2076,8 @@ export interface components {
         };
         /**
          * RunIn
-         * @description Body of `POST /api/v1/runs`: one transition of a job run. Times epoch ms.
+         * @description Body of `POST /api/v1/runs`: one transition of a job run. Times epoch ms. `read_bytes`: bytes that the run read
+         *         from all its inputs, as its engine counted them; leave it out if they are unknown.
          */
         RunIn: {
             /** @default null */
@@ -2084,6 +2085,8 @@ export interface components {
             /** @default null */
             ended_at: number | null;
             job_name: string;
+            /** @default null */
+            read_bytes: number | null;
             run_id: string;
             started_at: number;
             /** @enum {unknown} */
@@ -2482,7 +2485,8 @@ export interface components {
         /**
          * WritingRun
          * @description The run that reported writing the commit. Times epoch ms; `started_at` is null if only its end is known.
-         *         `ref`: branch that it wrote to; null: main. `columns`: at most 500 of `columns_total`; empty: not reported.
+         *         `ref`: branch that it wrote to; null: main. `read_bytes`: bytes that it read from all its inputs, as its engine
+         *         counted them; null: unknown. `columns`: at most 500 of `columns_total`; empty: not reported.
          */
         WritingRun: {
             columns: components["schemas"]["ColumnOrigin"][];
@@ -2491,6 +2495,7 @@ export interface components {
             job: string | null;
             masked_columns: number;
             parent_run_id: string | null;
+            read_bytes: number | null;
             ref: string | null;
             run_id: string;
             started_at: number | null;

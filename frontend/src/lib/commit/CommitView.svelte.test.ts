@@ -53,6 +53,7 @@ test('the run that wrote the commit is shown with the origin of its columns', as
     ended_at: 1_795_230_600_000,
     parent_run_id: null,
     ref: 'audit',
+    read_bytes: 1_250_000_000,
     columns: [
       { ...column, column: 'mail', from_column: '<b>mail</b>', transformation: 'DIRECT/HASH', masked: true },
       { ...column, column: 'id', from_column: 'id' },
@@ -63,6 +64,7 @@ test('the run that wrote the commit is shown with the origin of its columns', as
   const screen = await render(CommitView, { detail: commitDetail({ written_by_run: run }), hrefOf });
   await expect.element(screen.getByText(run.run_id)).toBeVisible();
   await expect.element(screen.getByText('not reported')).toBeVisible();
+  await expect.element(screen.getByText('1.3 GB')).toBeVisible();
   await screen.getByText('Where 2 columns come from, 1 masked').click();
   await expect.element(screen.getByText('<b>mail</b>')).toBeVisible();
   await expect.element(screen.getByText('DIRECT/HASH')).toBeVisible();
