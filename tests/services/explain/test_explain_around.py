@@ -41,22 +41,36 @@ def test_the_bounds_hold_the_true_size_in_about_95_of_100_cases() -> None:
     assert 85 <= held <= 100
 
 
-def test_noisy_runs_and_runs_that_move_together_widen_the_bounds() -> None:
+def test_noisy_runs_widen_the_bounds() -> None:
     def width(values: list[float | None]) -> float:
         found = told(values)
         return (found.high_seconds or 0) - (found.low_seconds or 0)
 
     calm = width(series(1.5))
     assert width(series(1.5, noise=0.2)) > 2 * calm
-    drifting = np.array(series(1.5), float) * np.exp(0.05 * np.sin(np.arange(COUNT) / 5))
-    assert width(list(drifting)) > 1.5 * calm
 
 
-def test_fewer_than_eight_runs_on_a_side_have_no_bounds() -> None:
+def test_a_history_with_shifts_has_no_bounds_unless_other_jobs_are_known() -> None:
+    drifting = list(np.array(series(1.5), float) * np.exp(0.05 * np.sin(np.arange(COUNT) / 5)))
+    alone, beside = told(drifting), told(drifting, a=series(1.0, seed=5), b=series(1.0, seed=6))
+    assert (alone.low_seconds, alone.high_seconds) == (None, None)
+    assert "there are no controls" in (alone.unbounded_because or "")
+    assert (beside.low_seconds or 0) < 50 < (beside.high_seconds or 0)
+
+
+def test_too_few_runs_have_no_bounds_and_the_reason() -> None:
     values = series(1.5)
-    values[PLACE + 7 :] = [None] * (COUNT - PLACE - 7)
+    values[PLACE + 4 :] = [None] * (COUNT - PLACE - 4)
     found = told(values)
-    assert (found.runs_after, found.low_seconds, found.high_seconds) == (7, None, None)
+    assert (found.runs_after, found.low_seconds, found.high_seconds) == (4, None, None)
+    assert found.unbounded_because == "4 runs after; at least 5 are needed"
+
+
+def test_what_other_jobs_did_too_is_not_the_size_of_the_change() -> None:
+    shared = {name: series(1.5, seed=seed, level=30) for seed, name in enumerate(("a", "b", "c", "d"), 5)}
+    found = told(series(1.5), **shared)
+    assert found.low_seconds is not None
+    assert found.low_seconds < 0 < (found.high_seconds or 0)
 
 
 def test_a_side_ends_at_the_next_change() -> None:

@@ -73,7 +73,12 @@ def against(kind: Signal, signal: QueryResult, ratio: float = 3.0) -> list[str]:
     suspects = [Hypothesis("commit", 0.9, 0, "7", evidence=[]), Hypothesis("none", 0.1, 0)]
     answer = Explanation("", [change], suspects, ["7"], "Most likely: it.", "strong")
     beside = ChangeBounds(
-        runs_before=9, runs_after=9, low_seconds=None, high_seconds=None, competing=[seen(kind, signal)]
+        runs_before=9,
+        runs_after=9,
+        low_seconds=None,
+        high_seconds=None,
+        unbounded_because=None,
+        competing=[seen(kind, signal)],
     )
     found = told_against(answer, [beside], {"7": ONSET - 2 * MINUTE})
     assert [each.posterior for each in found.hypotheses] == [0.9, 0.1], "words weigh nothing"

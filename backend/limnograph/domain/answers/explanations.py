@@ -212,14 +212,15 @@ class CompetingChange(msgspec.Struct, kw_only=True):
 
 
 class ChangeBounds(msgspec.Struct, kw_only=True):
-    """The 95 % confidence interval of the size of a change in seconds, null with fewer than eight runs on either side;
-    and what else changed then.
+    """Bounds at 95 % of the size of a change in seconds, measured as an effect (docs/effects.md), and what else changed
+    then. `unbounded_because`: why a bound is null; null if both are known.
     """
 
     runs_before: int
     runs_after: int
     low_seconds: float | None
     high_seconds: float | None
+    unbounded_because: str | None
     competing: list[CompetingChange]
 
 

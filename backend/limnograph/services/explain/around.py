@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from limnograph.analysis.effect import measure_effect
+from limnograph.domain.answers.effects import ControlJob, EffectCase, EffectLoad, EffectOperation, EffectRuns
 from limnograph.domain.answers.explanations import ChangeBounds, CompetingChange, LevelChange, LoadSeries, RunSeries
 from limnograph.domain.time import Millis
 from limnograph.services.explain import signals as explain_signals
@@ -17,17 +19,14 @@ from limnograph.services.jobs.series import QueryResult
 from limnograph.services.jobs.signals import Signal
 
 Floats = npt.NDArray[np.float64]
-LEAST_RUNS = 8
-"""The least number of runs on each side of a change that bounds its size."""
 MOST_RUNS = 100
 NEAR_RUNS = 20
 """Runs on each side of a change in whose time the job's resources are compared: a change hours earlier is unrelated."""
 LEAST_OTHERS = 3
 """The least number of values of another series on each side to decide whether it changed."""
 MOVED = 0.1
-NORMAL_95 = 1.96
-OUTLIER = 3.0
-"""Robust standard deviations from the level at which the deviation of a run is clipped."""
+_Reach = tuple[float, float]
+"""From an instant on and before another, epoch ms."""
 
 
 class _Sides(NamedTuple):
@@ -56,7 +55,7 @@ def around(
         later = min((at for at in onsets if at > change.onset), default=None)
         first, last = _reach(series[0], change.onset, earlier, later)
         sides = _sides(series, first, change.onset, last)
-        low, high = _bounds(change, sides)
+        effect = measure_effect(_case(change, job, controls, load, (first, last)))
         others = [_sides(_logs(each.times, each.duration_seconds), first, change.onset, last) for each in controls]
         moved = [_sides(_logs(load.times, load.values), first, change.onset, last)] if load else []
         near = _reach(series[0], change.onset, earlier, later, NEAR_RUNS)
@@ -66,8 +65,9 @@ def around(
             ChangeBounds(
                 runs_before=sides.before.size,
                 runs_after=sides.after.size,
-                low_seconds=low,
-                high_seconds=high,
+                low_seconds=effect.low.seconds if effect.low else None,
+                high_seconds=effect.high.seconds if effect.high else None,
+                unbounded_because=None if effect.low and effect.high else effect.because,
                 competing=[each for each in competing if each is not None],
             )
         )
@@ -100,28 +100,33 @@ def _sides(series: tuple[Floats, Floats], earliest_ms: float, onset: Millis, lat
     return _Sides(log[start:middle], log[middle:end])
 
 
-def _bounds(change: LevelChange, sides: _Sides) -> tuple[float | None, float | None]:
-    """Bounds of the change in seconds. Neighbouring runs are correlated, so they contain less information than
-    independent ones.
-    """
-    if sides.least() < LEAST_RUNS:
-        return None, None
-    rests = [_rests(side) for side in sides]
-    together = np.concatenate(rests)
-    spread = float(np.sqrt(np.mean(together**2)))
-    pairs = np.concatenate([rest[1:] * rest[:-1] for rest in rests])
-    alike = float(np.clip(pairs.mean() / max(spread**2, 1e-12), 0.0, 0.9))
-    error = spread * math.sqrt((1 / sides.before.size + 1 / sides.after.size) * (1 + alike) / (1 - alike))
-    size = math.log(change.effect_ratio)
-    low, high = (change.before_seconds * (math.exp(size + sign * NORMAL_95 * error) - 1) for sign in (-1, 1))
-    return low, high
+def _case(
+    change: LevelChange, job: RunSeries, controls: Sequence[RunSeries], load: LoadSeries | None, reach: _Reach
+) -> EffectCase:
+    """The case of the effect ledger for a change: as if an operation had ended at its onset."""
+    at, seconds = _known(job.times, job.duration_seconds, reach)
+    others = [(each.id, *_known(each.times, each.duration_seconds, reach)) for each in controls]
+    worked = _known(load.times, load.values, reach) if load else None
+    return EffectCase(
+        id=job.id or "",
+        runs=EffectRuns(times=at, duration_seconds=seconds),
+        operation=EffectOperation(started_at=change.onset, committed_at=change.onset),
+        controls=[ControlJob(job=name or "", times=times, duration_seconds=took) for name, times, took in others],
+        load=EffectLoad(times=worked[0], value=worked[1]) if worked else None,
+    )
 
 
-def _rests(side: Floats) -> Floats:
-    """Distances from the side's level, with single spikes clipped."""
-    rest = side - np.median(side)
-    scale = 1.4826 * float(np.median(np.abs(rest)))
-    return np.clip(rest, -OUTLIER * scale, OUTLIER * scale) if scale > 0 else rest
+def _known(
+    times_ms: Sequence[float | None], values: Sequence[float | None], reach: _Reach
+) -> tuple[list[Millis], list[float]]:
+    """Instants and positive values within the reach, in time order."""
+    pairs = sorted(
+        (Millis(round(at)), value)
+        for at, value in zip(times_ms, values, strict=True)
+        if at is not None and value is not None and value > 0 and math.isfinite(at + value)
+        if reach[0] <= at < reach[1]
+    )
+    return [at for at, _ in pairs], [value for _, value in pairs]
 
 
 def _competing(kind: str, others: Sequence[_Sides], change: LevelChange) -> CompetingChange | None:

@@ -959,8 +959,8 @@ export interface components {
         };
         /**
          * ChangeBounds
-         * @description The 95 % confidence interval of the size of a change in seconds, null with fewer than eight runs on either side;
-         *         and what else changed then.
+         * @description Bounds at 95 % of the size of a change in seconds, measured as an effect (docs/effects.md), and what else changed
+         *         then. `unbounded_because`: why a bound is null; null if both are known.
          */
         ChangeBounds: {
             competing: components["schemas"]["CompetingChange"][];
@@ -968,6 +968,7 @@ export interface components {
             low_seconds: number | null;
             runs_after: number;
             runs_before: number;
+            unbounded_because: string | null;
         };
         /**
          * ChangeSource

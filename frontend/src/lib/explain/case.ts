@@ -59,6 +59,7 @@ const NOTHING_AROUND: ChangeBounds = {
   runs_before: 0,
   runs_after: 0,
   low_seconds: null,
+  unbounded_because: null,
   high_seconds: null,
   competing: [],
 };

@@ -95,7 +95,7 @@ test('shows the bounds of a change, too few runs, and what else changed', () => 
   const [slower, faster] = casesOf(explainPage());
   expect(boundsWords(slower!.change, slower!.around)).toBe('+107 s (95 %: +105 to +109 s)');
   expect(boundsWords(faster!.change, faster!.around)).toBe(
-    '−107 s, of 6 runs after it: too few for an interval',
+    '−107 s, without bounds: 4 runs after; at least 5 are needed',
   );
   expect(competingLines(slower!.around).map(({ words }) => words)).toEqual([
     '16 other jobs compared: 1 changed the same way by 10 % or more; median 1.00×.',
@@ -106,7 +106,7 @@ test('shows the bounds of a change, too few runs, and what else changed', () => 
 
 const AT = Date.parse('2026-11-21T03:01:00Z');
 const AROUND: ChangeBounds = {
-  ...{ runs_before: 9, runs_after: 9, low_seconds: null, high_seconds: null },
+  ...{ runs_before: 9, runs_after: 9, low_seconds: null, high_seconds: null, unbounded_because: null },
   competing: [
     competing('load', { ratio: 1.02 }),
     competing('cpu', { before: 0.31, after: 0.312, ratio: 1.006, unit: 'cores' }),

@@ -158,10 +158,23 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
   ],
   around: [
     {
-      ...{ runs_before: 100, runs_after: 49, low_seconds: 105.4, high_seconds: 108.7 },
+      ...{
+        runs_before: 100,
+        runs_after: 49,
+        low_seconds: 105.4,
+        high_seconds: 108.7,
+        unbounded_because: null,
+      },
       competing: [competing('jobs', { series: 16, moved: 1, ratio: 0.997 })],
     },
-    { runs_before: 49, runs_after: 6, low_seconds: null, high_seconds: null, competing: [] },
+    {
+      runs_before: 49,
+      runs_after: 6,
+      low_seconds: null,
+      high_seconds: null,
+      unbounded_because: '4 runs after; at least 5 are needed',
+      competing: [],
+    },
   ],
   differences: [
     { part: 'files', value: null, unit: 'files', selected: 1527.9, baseline: 11.8, weight: 0.99 },

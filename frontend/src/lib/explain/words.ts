@@ -94,16 +94,19 @@ function runsOf({ kind, runs }: Change): string {
   return runs === 1 ? ' for 1 run' : ` for ${count(runs)} runs`;
 }
 
-/** `+107 s (95 %: +105 to +109 s)`; how little is known, where it is little. */
+/** `+107 s (95 %: +105 to +109 s)`; why there are no bounds, where there are none. Other jobs and load are taken out of
+ *  the bounds, so that the change itself may lie outside. */
 export function boundsWords(
   change: Change,
-  { runs_before, runs_after, low_seconds, high_seconds }: ChangeBounds,
+  { low_seconds, high_seconds, unbounded_because }: ChangeBounds,
 ): string {
   const size = signed(change.effect_seconds, seconds);
-  if (low_seconds !== null && high_seconds !== null)
-    return `${size} (95 %: ${signed(low_seconds, count)} to ${signed(high_seconds, seconds)})`;
-  const [runs, side] = runs_after < runs_before ? [runs_after, 'after'] : [runs_before, 'before'];
-  return `${size}, of ${runs === 1 ? '1 run' : `${runs} runs`} ${side} it: too few for an interval`;
+  if (low_seconds !== null && high_seconds !== null) {
+    const bounds = `${signed(low_seconds, count)} to ${signed(high_seconds, seconds)}`;
+    const inside = low_seconds <= change.effect_seconds && change.effect_seconds <= high_seconds;
+    return inside ? `${size} (95 %: ${bounds})` : `${size}, ${bounds} without other jobs and load (95 %)`;
+  }
+  return `${size}, without bounds${unbounded_because === null ? '' : `: ${unbounded_because}`}`;
 }
 
 /** `coincides with` until a person confirmed it. */
