@@ -13,6 +13,7 @@ from limnograph.demo.check.comparisons import (
     files_rise,
     job_slows,
     live_commit_arrives,
+    repair_is_measured,
     same_snapshots,
     same_totals,
 )
@@ -20,6 +21,7 @@ from limnograph.demo.lake.commits import Mark
 from limnograph.demo.story.calendar import SECOND, Calendar
 from limnograph.demo.story.plan import tables
 from limnograph.demo.story.story import tell
+from limnograph.domain.answers.effect_ledger import LedgerRow
 from limnograph.domain.answers.explanations import Explanation, Hypothesis
 
 CALENDAR = Calendar.at(1_795_270_000_000)
@@ -177,3 +179,30 @@ def test_the_append_must_be_named_and_without_it_no_commit(
     there: Explanation, gone: Explanation, ok: list[bool]
 ) -> None:
     assert [one.ok for one in burst_is_blamed(Explained(there, gone), STORY)] == ok
+
+
+def measured(operation_id: str, verdict: str, low: float | None, high: float | None) -> LedgerRow:
+    empty = dict.fromkeys(LedgerRow.__struct_fields__)
+    known = {"operation_id": operation_id, "verdict": verdict, "measure": "duration", "because": "", "job_name": "job"}
+    return LedgerRow(**empty | known | {"ratio_low": low, "ratio_high": high})
+
+
+class Ledger(list[LedgerRow]):
+    def rows(self, awaited: str) -> Sequence[LedgerRow]:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("rows", "ok"),
+    [
+        ([("repair", "helped", 0.3, 0.36), ("other", "unknown", 0.8, 1.1)], [True, True]),
+        ([("repair", "helped", 0.5, 0.6), ("other", "none", 0.98, 1.01)], [False, True]),
+        ([("repair", "unknown", 0.2, None), ("other", "helped", 0.8, 0.9)], [False, False]),
+        ([("repair", "helped", 0.3, 0.36)], [True, False]),
+        ([("other", "none", 0.98, 1.01)], [False]),
+    ],
+)
+def test_the_ledger_must_measure_the_repair_and_claim_nothing_of_the_innocent(rows, ok) -> None:
+    repair = STORY.repair.snapshot_id or ""
+    found = Ledger(measured(repair if name == "repair" else name, *rest) for name, *rest in rows)
+    assert [one.ok for one in repair_is_measured(found, STORY)] == ok

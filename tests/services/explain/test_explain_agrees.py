@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from effects.laws import DESIGN, draw
+
 from limnograph.analysis.effect import measure_effect
 from limnograph.analysis.explain import explain
 from limnograph.domain.answers.effects import EffectCase

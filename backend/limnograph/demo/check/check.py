@@ -18,6 +18,7 @@ from limnograph.demo.check import comparisons
 from limnograph.demo.check.comparisons import Comparison, ComparisonResult
 from limnograph.demo.check.evidence import CatalogLake, HttpTimelines, RunningChain, SparkEngine, StoredMeta
 from limnograph.demo.check.explained import HttpExplanations
+from limnograph.demo.check.ledger import HttpLedger
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake.session import start
 from limnograph.demo.processes import supervisor
@@ -66,6 +67,7 @@ def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: E
         lambda: comparisons.files_rise(timelines, told),
         lambda: comparisons.job_slows(timelines, told),
         lambda: comparisons.burst_is_blamed(HttpExplanations(addresses["server"], load(folder.config)), told),
+        lambda: comparisons.repair_is_measured(HttpLedger(addresses["server"]), told),
         lambda: comparisons.live_commit_arrives(RunningChain(meta, addresses["prometheus"], now)),
         lambda: comparisons.same_totals(meta, SparkEngine(_session(folder, stack))),
     ]

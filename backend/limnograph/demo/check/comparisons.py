@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from limnograph.demo.story.calendar import HOUR, MINUTE, SECOND
 from limnograph.demo.story.story import Story
+from limnograph.domain.answers.effect_ledger import LedgerRow
 from limnograph.domain.answers.explanations import Explanation
 
 RATIO_LOW, RATIO_HIGH = 2.5, 3.5
@@ -48,6 +49,14 @@ class MetaTableReader(Protocol):
 
     def rows(self) -> Sequence[MetaRow]:
         """All rows."""
+        ...
+
+
+class LedgerReader(Protocol):
+    """The effect ledger of the running server."""
+
+    def rows(self, awaited: str) -> Sequence[LedgerRow]:
+        """All measured rows, once the operation `awaited` is among them or too much time has passed."""
         ...
 
 
@@ -198,6 +207,32 @@ def burst_is_blamed(explanations: ExplainAnswers, told: Story) -> Iterable[Compa
     figures = {"posterior": round(first.posterior, 3), "confidence": said.confidence}
     detail = f"{said.verdict} {first.kind} {first.posterior:.2f}, expected none with {NONE_SURE} or more"
     yield ComparisonResult("without the append no commit explains it", ok=ok, detail=detail, figures=figures)
+
+
+def repair_is_measured(ledger: LedgerReader, told: Story) -> Iterable[ComparisonResult]:
+    """The ledger states that the repair made the reader faster, with bounds that contain the generator's ratio, and
+    claims no effect of the compaction of another table.
+    """
+    name, rows = "the ledger measures the repair", ledger.rows(told.repair.snapshot_id or "")
+    row = next(
+        (each for each in rows if each.operation_id == told.repair.snapshot_id and each.measure == "duration"), None
+    )
+    if row is None:
+        yield ComparisonResult(name, ok=False, detail="the repair has no measured effect", figures={})
+        return
+    truth = told.slowdown.usual_seconds / told.slowdown.slow_seconds
+    low, high = row.ratio_low or 0, row.ratio_high or float("inf")
+    detail = f"{row.verdict}: ratio {low:.3f} to {high:.3f} of {row.job_name}, expected helped around {truth:.3f}"
+    figures = {"verdict": row.verdict, "low": round(low, 3), "high": round(high, 3), "truth": round(truth, 3)}
+    yield ComparisonResult(name, ok=row.verdict == "helped" and low <= truth <= high, detail=detail, figures=figures)
+    innocent = [each for each in rows if each.operation_id != told.repair.snapshot_id and each.measure == "duration"]
+    claims = [
+        f"{each.table}: {each.verdict} ({each.because})" for each in innocent if each.verdict in {"helped", "worse"}
+    ]
+    detail = "; ".join(claims) or f"{len(innocent)} rows without a claim"
+    ok = bool(innocent) and not claims
+    verdicts = {"verdicts": sorted({each.verdict for each in innocent})}
+    yield ComparisonResult("no effect is claimed of innocent compactions", ok=ok, detail=detail, figures=verdicts)
 
 
 def live_commit_arrives(live: LiveChain) -> Iterable[ComparisonResult]:
