@@ -26,6 +26,7 @@ const FLOORS = [
   ['ui'],
   ['live'],
   ['page'],
+  ['effects'],
   ['timeline'],
   ['alerts', 'commit', 'schema', 'refs', 'settings'],
   ['explain', 'fleet', 'partitions', 'table-pages'],

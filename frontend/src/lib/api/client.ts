@@ -86,6 +86,11 @@ export const getCommit = (ref: TableRef, snapshotId: string, signal?: AbortSigna
     signal,
   );
 
+export type EffectsQuestion = NonNullable<paths['/api/v1/effects']['get']['parameters']['query']>;
+
+export const listEffects = (query: EffectsQuestion, signal?: AbortSignal) =>
+  request('get', '/api/v1/effects', { query }, signal);
+
 export type PartitionsQuestion = NonNullable<
   paths['/api/v1/tables/{catalog}/{namespace}/{table}/partitions']['get']['parameters']['query']
 >;

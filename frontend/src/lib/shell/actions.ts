@@ -13,6 +13,7 @@ const PAGES: Partial<Record<Action, string>> = {
   fleet: '/',
   alerts: '/alerts',
   commits: '/commits',
+  maintenance: '/maintenance/ledger',
   status: '/status',
 };
 

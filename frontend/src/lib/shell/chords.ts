@@ -10,6 +10,7 @@ export type Action =
   | 'table'
   | 'alerts'
   | 'commits'
+  | 'maintenance'
   | 'status'
   | 'widen'
   | 'copyRange'
@@ -29,7 +30,10 @@ export interface PendingChord {
 const PATIENCE_MS = 1500;
 /** As Grafana has them. */
 const CHORDS: Record<Prefix, Record<string, Action>> = {
-  KeyG: { KeyF: 'fleet', KeyT: 'table', KeyA: 'alerts', KeyC: 'commits', KeyS: 'status' },
+  KeyG: {
+    ...{ KeyF: 'fleet', KeyT: 'table', KeyA: 'alerts' },
+    ...{ KeyC: 'commits', KeyM: 'maintenance', KeyS: 'status' },
+  },
   KeyT: {
     KeyZ: 'widen',
     KeyC: 'copyRange',

@@ -25,6 +25,7 @@ const PAGES = [
   ['Fleet', '/', 'G F'],
   ['Alerts', '/alerts', 'G A'],
   ['Commits', '/commits', 'G C'],
+  ['Maintenance', '/maintenance/ledger', 'G M'],
   ['Status', '/status', 'G S'],
   ['Settings', '/settings', ''],
 ] as const;

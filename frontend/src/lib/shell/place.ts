@@ -43,6 +43,7 @@ function topPlace(routeId: string | null): Place {
     '/': 'Fleet',
     '/alerts': 'Alerts',
     '/commits': 'Commits',
+    '/maintenance/ledger': 'Maintenance',
     '/status': 'Status',
     '/settings': 'Settings',
   };

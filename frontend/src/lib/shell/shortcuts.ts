@@ -18,6 +18,7 @@ export const SHORTCUTS: readonly (readonly [heading: string, rows: readonly Shor
       { keys: 'G T', what: 'last table' },
       { keys: 'G A', what: 'alerts' },
       { keys: 'G C', what: 'commits' },
+      { keys: 'G M', what: 'maintenance' },
       { keys: 'G S', what: 'status' },
     ],
   ],
