@@ -142,6 +142,7 @@ const EMPTY: Record<string, RegExp> = {
   schema: /No schema version known/,
   refs: /No branches or tags/,
   commits: /No commits in this range/,
+  'effect ledger': /No maintenance operation in this range/,
   alerts: /No alerts in the last 30 days/,
   incident: /No commit to the table in the window/,
   'alert without a table': /no observed table matches them/,

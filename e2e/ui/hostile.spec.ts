@@ -31,6 +31,10 @@ const NAMED = new Set([
   'summary',
   'description',
   'team',
+  'action',
+  'because',
+  'owner',
+  'writer',
 ]);
 
 function spoil(value: unknown, sign = HOSTILE): unknown {
@@ -125,7 +129,7 @@ test('a table that is called markup: title, breadcrumb, cursor, file name and ex
   expect(await owned(page)).toBe(false);
 });
 
-for (const name of ['fleet', 'partitions'])
+for (const name of ['fleet', 'partitions', 'effect ledger'])
   test(`${name}: no cell of the exported list is a formula`, async ({ page, stub }) => {
     const view = VIEWS.find((each) => each.name === name)!;
     await changeAnswer<Record<string, unknown>>(page, /\/api\/v1\/(?!stream)/, (body) => {

@@ -62,6 +62,16 @@ export const VIEWS: readonly View[] = [
     asks: true,
   },
   { name: 'commits', path: '/commits', drawn: rows(3), named: true, asks: true },
+  {
+    name: 'effect ledger',
+    path: '/maintenance/ledger',
+    drawn: async (page) => {
+      const effects = page.getByRole('list', { name: 'Effects, newest operation first' });
+      await expect(effects.getByRole('group').nth(2)).toBeVisible();
+    },
+    named: true,
+    asks: true,
+  },
   { name: 'alerts', path: '/alerts', drawn: rows(3), named: true, asks: true },
   {
     name: 'incident',

@@ -93,9 +93,11 @@ export class Past {
     return `${Number(date)} ${month}`;
   }
 
-  /** A commit that came after the frozen clock. */
+  /** A commit or an operation that came after the frozen clock. */
   #later(each: unknown): boolean {
-    return typeof each === 'object' && each !== null && 't' in each && Number(each.t) - this.#shift > NOW;
+    if (typeof each !== 'object' || each === null) return false;
+    const { t, committed_at: at } = each as { t?: unknown; committed_at?: unknown };
+    return Number(t ?? at ?? 0) - this.#shift > NOW;
   }
 
   /** Seconds since something; what is newer than the frozen clock has just happened. */

@@ -13,11 +13,30 @@ test('a commit shows all 19 digits, the change, the writer and the effect on run
   const screen = await render(CommitView, { detail: commitDetail(), hrefOf });
   await expect.element(screen.getByText(SNAPSHOT)).toBeVisible();
   await expect.element(screen.getByRole('row', { name: /Data files 1,202 51,202 \+50,000/ })).toBeVisible();
-  await expect.element(screen.getByText(/churn went from 52 s to 160 s/)).toBeVisible();
-  await expect.element(screen.getByText('3.1×')).toBeVisible();
+  await expect
+    .element(screen.getByText('churn takes 3.1 times as long since the commit (3 to 3.1 times)'))
+    .toBeVisible();
+  await expect.element(screen.getByText(/\+108 s \(\+106 s to \+110 s\); median 52 s before/)).toBeVisible();
   await expect.element(screen.getByText('m.okafor')).toBeVisible();
   await expect.element(screen.getByRole('img', { name: /50,000 files 512 KiB to 1 MiB/ })).toBeVisible();
   expect(await axeFindings()).toEqual([]);
+});
+
+test('where there is no verdict, bounds and the reason are shown and nothing is claimed', async () => {
+  const [effect] = commitDetail().effects;
+  if (!effect) throw new Error('the fixture has an effect');
+  const bounds = { ratio: 0.97, ratio_low: 0.88, ratio_high: 1.09, more_runs: 9 };
+  const effects = [
+    { ...effect, ...bounds, job: 'a', verdict: 'unknown' as const, because: 'between -12 % and +9 %' },
+    { ...effect, ratio: null, job: 'b', verdict: 'confounded' as const, because: 'another overwrite' },
+    { ...effect, job: 'c', runs_after: 0, verdict: 'unknown' as const, because: '0 runs after' },
+  ];
+  const screen = await render(CommitView, { detail: commitDetail({ effects }), hrefOf });
+  const unknown = 'a: not known yet, between −12 % and +9 %; 9 more runs would probably show it';
+  await expect.element(screen.getByText(unknown)).toBeVisible();
+  await expect.element(screen.getByText('b: confounded by another change, another overwrite')).toBeVisible();
+  await expect.element(screen.getByText(/^c: not known yet, no run started after the commit/)).toBeVisible();
+  expect(document.body.textContent).not.toMatch(/median|108 s|faster|slower|as long/);
 });
 
 test('neighbours are links to where the caller shows them; a missing one is said', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { ofRunEffect, sinceCommitSentence } from '#lib/effects/sentence.ts';
 import { diffRow, metricName } from './diff.ts';
 import { commitDetail, commitRow } from './fixtures.ts';
-import { changeText, effectSentence, headline, noRunYet } from './headline.ts';
+import { headline, noRunYet } from './headline.ts';
 import { rollbackSql } from './rollback.ts';
 import { binLabel, binOf, edgeLabel, histogram, usedBins } from './histogram.ts';
 
@@ -35,39 +36,6 @@ describe('the headline', () => {
     expect(headline(commitRow({ operation: 'overwrite', added_data_files: 0 }))).toBe(
       'An overwrite that changed no files',
     );
-  });
-});
-
-describe('the effect on runs', () => {
-  const say = (seconds: number) => `${Math.round(seconds)} s`;
-  const unknown = { change_s: null, change_low_s: null, change_high_s: null };
-  const runs = { runs_before: 3, runs_after: 3, median_before_s: 52, median_after_s: 160 };
-  const effect = { last_run: null, job: 'churn', role: 'reads', ...runs, ...unknown } as const;
-
-  test('goes from before to after', () => {
-    expect(effectSentence({ ...effect, median_before_s: 52, median_after_s: 160 }, say)).toBe(
-      'churn went from 52 s to 160 s',
-    );
-  });
-
-  test('is no change where the numbers read the same', () => {
-    expect(effectSentence({ ...effect, median_before_s: 52.1, median_after_s: 51.9 }, say)).toBe(
-      'churn stayed at 52 s',
-    );
-  });
-
-  test('has its bounds, says where none is clear, and that few runs have none', () => {
-    const told = (change_s: number | null, change_low_s: number | null, change_high_s: number | null) =>
-      changeText({ ...effect, change_s, change_low_s, change_high_s }, say);
-    expect(told(108.1, 106.4, 109.8)).toBe('108 s longer (95 %: +106 s to +110 s)');
-    expect(told(-20, -25, -15)).toBe('20 s shorter (95 %: −25 s to −15 s)');
-    expect(told(3, -2, 8)).toBe('no clear change (95 %: −2 s to +8 s)');
-    expect(told(108, null, null)).toBe('108 s longer, too few runs for an interval');
-    expect(told(null, null, null)).toBeNull();
-  });
-
-  test('needs both sides', () => {
-    expect(effectSentence({ ...effect, median_before_s: null, median_after_s: 160 }, say)).toBeNull();
   });
 });
 
@@ -144,12 +112,17 @@ test('back to the parent is a statement for plain names on main only', () => {
 });
 
 test('a job without a run after the commit is not known yet, with its last run', () => {
-  const effect = {
-    ...{ job: 'churn', role: 'reads' as const, runs_before: 9, runs_after: 0 },
-    ...{ median_before_s: 52, median_after_s: null, change_s: null, change_low_s: null, change_high_s: null },
-  };
-  expect(noRunYet({ ...effect, last_run: Date.UTC(2026, 10, 21, 14, 47) })).toBe(
+  const [effect] = commitDetail().effects;
+  if (!effect) throw new Error('the fixture has an effect');
+  expect(noRunYet({ ...effect, runs_after: 0, last_run: Date.UTC(2026, 10, 21, 14, 47) })).toBe(
     'churn: not known yet, no run started after the commit has ended; the last one before started at 14:47:00',
   );
   expect(noRunYet({ ...effect, runs_after: 1, last_run: null })).toBeNull();
+});
+
+test('an effect of a commit is read as a row of the ledger', () => {
+  const [run] = commitDetail().effects;
+  expect(run && sinceCommitSentence(ofRunEffect(run))).toBe(
+    'churn takes 3.1 times as long since the commit (3 to 3.1 times)',
+  );
 });

@@ -1,7 +1,7 @@
 // A commit in one sentence, with the number that matters in it. Pure; says only what was read.
 import type { Schemas } from '#lib/api/client.ts';
 import { bytes } from '#lib/format/bytes.ts';
-import { count, signed } from '#lib/format/count.ts';
+import { count } from '#lib/format/count.ts';
 import { clockSeconds } from '#lib/format/instant.ts';
 
 type Commit = Schemas['CommitRow'];
@@ -33,17 +33,6 @@ function averageSize({ added_bytes: size, added_data_files: number }: Commit): s
 
 const article = (word: string) => `${/^[aeiou]/.test(word) ? 'An' : 'A'} ${word}`;
 
-/** `churn went from 52 s to 160 s`: null when one side has no runs. */
-export function effectSentence(
-  effect: Schemas['RunEffect'],
-  say: (seconds: number) => string,
-): string | null {
-  const { median_before_s: before, median_after_s: after } = effect;
-  if (before === null || after === null) return null;
-  if (say(before) === say(after)) return `${effect.job} stayed at ${say(after)}`;
-  return `${effect.job} went from ${say(before)} to ${say(after)}`;
-}
-
 /** Of a job without a run after the commit: nothing is known yet, and when it last ran; null: there are runs. */
 export function noRunYet({ job, runs_after: after, last_run: last }: Schemas['RunEffect']): string | null {
   if (after > 0) return null;
@@ -54,16 +43,3 @@ export function noRunYet({ job, runs_after: after, last_run: last }: Schemas['Ru
 /** Of a commit around which no run is known. */
 export const NO_RUN_AROUND =
   'No run of a linked job within 6 h of the commit: its effect on jobs is unknown.';
-
-/** `108 s longer (95 %: +106 s to +110 s)`: how much, and how sure that is; null when it is not known. */
-export function changeText(
-  { change_s: change, change_low_s: low, change_high_s: high }: Schemas['RunEffect'],
-  say: (seconds: number) => string,
-): string | null {
-  if (change === null) return null;
-  const way = change < 0 ? 'shorter' : 'longer';
-  const size = `${say(Math.abs(change))} ${way}`;
-  if (low === null || high === null) return `${size}, too few runs for an interval`;
-  const bounds = `(95 %: ${signed(low, say)} to ${signed(high, say)})`;
-  return low <= 0 && high >= 0 ? `no clear change ${bounds}` : `${size} ${bounds}`;
-}

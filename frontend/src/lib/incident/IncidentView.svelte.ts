@@ -6,10 +6,13 @@ import {
   getExplanation,
   getRunbook,
   getTimeline,
+  listEffects,
   postLabel,
   type Schemas,
 } from '#lib/api/client.ts';
 import { refOf, type State } from '#lib/alerts/words.ts';
+import { lastOperationSentences } from '#lib/effects/notes.ts';
+import { fullName } from '#lib/effects/words.ts';
 import type { ExplainView } from '#lib/explain/ExplainView.svelte.ts';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
@@ -23,11 +26,14 @@ import { onsetOf, suspectsOf } from './suspects.ts';
 type Incident = Schemas['Incident'];
 /** As many commits as the server puts into an incident; with so many there may be more. */
 const MOST_COMMITS = 50;
+/** Effects among which the newest one of each job is. */
+const MOST_EFFECTS = 50;
 
 export class IncidentView {
   readonly timeline = new Resource<Answer>();
   readonly commit = new Resource<Schemas['CommitDetail']>();
   readonly runbook = new Resource<string>();
+  readonly effects = new Resource<Schemas['LedgerPage']>();
   readonly range = new TimeRange();
   readonly cursor = new Cursor();
   incident = $state.raw<Incident | undefined>();
@@ -43,6 +49,9 @@ export class IncidentView {
 
   readonly ref = $derived(refOf(this.incident?.alert.table ?? null));
   readonly onset = $derived(this.incident ? onsetOf(this.incident) : 0);
+  readonly #table = $derived(this.ref && fullName(this.ref));
+  /** Epoch ms: operations after the end of the alert are not part of its story; null: it fires. */
+  readonly #until = $derived(this.incident?.alert.ends_at ?? null);
   readonly #rows = $derived.by(() => {
     const rows = this.incident?.commits ?? [];
     return rows.length && rows.length < MOST_COMMITS
@@ -80,6 +89,13 @@ export class IncidentView {
     const touched = data?.commit.snapshot_id === this.noted ? (data.touched ?? null) : null;
     return { ref: this.ref, touched, now: this.range.now };
   });
+  /** What the table's last maintenance did to the job that the alert names, else to those that are measured. */
+  readonly maintenance = $derived(
+    lastOperationSentences(this.effects.data?.rows ?? [], {
+      only: this.incident?.alert.job_name ?? null,
+      first: this.job,
+    }),
+  );
   readonly steps = $derived(this.runbook.data ? stepsOf(this.runbook.data, this.#about) : []);
   readonly ignorable = $derived(this.runbook.data ? ignorableWhen(this.runbook.data) : '');
   readonly zoomed = $derived(this.#before.length > 0);
@@ -111,6 +127,7 @@ export class IncidentView {
       if (covers && data.range.to > this.onset) this.#whole = commitsOf(data);
     });
     $effect(() => this.askCommit());
+    $effect(() => this.#askEffects());
     $effect(() => {
       if (this.job !== null) untrack(() => void this.explain());
     });
@@ -127,6 +144,17 @@ export class IncidentView {
   askCommit(): void {
     const [ref, id] = [this.ref, this.shownId];
     if (ref && id) void this.commit.ask((signal) => getCommit(ref, id, signal));
+  }
+
+  /** Without an answer the page has a sentence less. */
+  #askEffects(): void {
+    const [table, until] = [this.#table, this.#until];
+    if (table === null) return;
+    const question = {
+      ...{ table, measure: 'duration' as const, limit: MOST_EFFECTS },
+      ...(until !== null && { to: until }),
+    };
+    void this.effects.ask((signal) => listEffects(question, signal));
   }
 
   askRunbook(): void {
@@ -176,7 +204,7 @@ export class IncidentView {
   }
 
   #forget(): void {
-    for (const each of [this.timeline, this.commit, this.runbook]) each.clear();
+    for (const each of [this.timeline, this.commit, this.runbook, this.effects]) each.clear();
     this.explaining?.forget();
     this.explaining = undefined;
     [this.#before, this.#whole, this.chosen] = [[], undefined, null];

@@ -4,6 +4,7 @@ import type { Cursor } from '#lib/state/Cursor.svelte.ts';
 import type { Span } from '#lib/time/step.ts';
 import type { Answer, Bar, Lane } from '#lib/api/lanes.ts';
 import type { Overview } from '#lib/timeline/overview/minimap.ts';
+import type { EffectNote } from '#lib/ui/verdict.ts';
 import type { ExplanationOverlay } from '#lib/timeline/shapes/explanation-overlay.ts';
 
 export interface Props {
@@ -29,6 +30,8 @@ export interface Props {
   alert?: Pick<Bar, 'label' | 'start'> | null;
   /** What an explanation says of the job that is drawn. */
   explanation?: ExplanationOverlay | null;
+  /** What maintenance did to jobs, as far as there is a verdict. */
+  effects?: readonly EffectNote[] | undefined;
   /** Widths (ms) of the ranges that were zoomed into, widest first. */
   trail?: readonly number[];
   /** What else can be done with a lane, in its head; it is given what shows the lane as a table. */

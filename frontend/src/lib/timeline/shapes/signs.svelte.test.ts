@@ -8,6 +8,7 @@ import { axeFindings } from '../../../test/axe.ts';
 import { BURST, BURST_ID, DAY, NOW, story } from '#lib/timeline/fixtures/story.ts';
 import type { Answer, Lane } from '#lib/api/lanes.ts';
 import Timeline from '#lib/timeline/Timeline.svelte';
+import type { EffectNote } from '#lib/ui/verdict.ts';
 import { overlayOf } from './explanation-overlay.ts';
 
 const HOUR = 3_600_000;
@@ -164,4 +165,24 @@ test('a lane viewed as a table is below the lanes, alone, and has the focus', as
   expect(document.activeElement?.contains(table.element())).toBe(true);
   await screen.getByRole('button', { name: 'View as table' }).click();
   await expect.element(table).not.toBeInTheDocument();
+});
+
+test('a verdict on a commit is a shape above its mark, with a sentence on its button and a word in the legend', async () => {
+  const sentence = 'This compaction made churn 14 % faster (8 to 19 %).';
+  const expiry = 'This snapshot expiry made no measurable change to churn, within ±5 %.';
+  const effects: EffectNote[] = [
+    { id: BURST_ID, at: BURST, commit: true, verdict: 'helped', sentence },
+    { id: 'expired:m.json', at: BURST + HOUR, commit: false, verdict: 'none', sentence: expiry },
+    { id: 'elsewhere', at: BURST, commit: true, verdict: 'worse', sentence: 'of a commit that is not drawn' },
+  ];
+  const { screen } = await show(story(), { effects });
+  await expect.element(screen.getByRole('img', { name: expiry })).toBeVisible();
+  expect(
+    [...document.querySelectorAll('[data-verdict]')].map((each) => each.getAttribute('data-verdict')),
+  ).toEqual(['helped', 'none']);
+  const mark = find(`[data-id="${BURST_ID}"]`);
+  expect(mark?.getAttribute('title')).toBe(sentence);
+  expect(mark?.getAttribute('aria-label')).toContain(`. ${sentence}`);
+  await expect.element(screen.getByText('jobs faster')).toBeVisible();
+  expect(await axeFindings(find('[data-lane=commits]') ?? undefined)).toEqual([]);
 });

@@ -1,0 +1,58 @@
+// The ledger on a table's page: loaded when the lanes have long been drawn, because nobody waits for it. For the set-up of
+// a component.
+import { untrack } from 'svelte';
+import type { TableEffectsView } from '#lib/effects/TableEffectsView.svelte.ts';
+import type { TablePageContext } from './TimelineView.svelte.ts';
+
+const UNHURRIED_MS = 1_000;
+/** An effect is measured after 8, 16 and 48 runs: nothing changes within seconds. */
+const REFRESH_MS = 60_000;
+
+export const loadEffectParts = () => import('#lib/effects/parts.ts');
+
+export class EffectsController {
+  /** Undefined until it is loaded. */
+  view = $state.raw<TableEffectsView>();
+  readonly #context: TablePageContext;
+  #last = 0;
+
+  constructor(context: TablePageContext, { drawn }: { drawn: () => boolean }) {
+    this.#context = context;
+    $effect(() => {
+      if (this.view || !drawn()) return;
+      const timer = setTimeout(() => void this.#load(), UNHURRIED_MS);
+      return () => clearTimeout(timer);
+    });
+    $effect(() => {
+      const { view } = this;
+      if (!view) return;
+      const { ref } = context;
+      untrack(() => view.askNewest(ref));
+      return () => view.forget();
+    });
+    $effect(() => {
+      const [{ ref }, { span }] = [context, context.view.range];
+      untrack(() => this.view)?.askShown(ref, span);
+    });
+  }
+
+  readonly retry = (): void => this.view?.askNewest(this.#context.ref);
+
+  /** The table moved. */
+  refresh(): void {
+    const now = Date.now();
+    if (!this.view || now - this.#last < REFRESH_MS) return;
+    this.#last = now;
+    this.view.refresh(this.#context.ref, this.#context.view.range.span);
+  }
+
+  async #load(): Promise<void> {
+    try {
+      this.view = new (await loadEffectParts()).TableEffectsView();
+      this.#last = Date.now();
+    } catch {
+      return; // its place says that it did not load
+    }
+    this.view.askShown(this.#context.ref, this.#context.view.range.span);
+  }
+}
