@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from rule_promtool import promtool
 
 from exposed_metrics import exposed
 from limnograph.api.docs.runbooks import runbooks
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "deploy" / "prometheus" / "rules"
 TESTS = sorted((ROOT / "deploy" / "prometheus" / "tests").glob("*[!e].yml"))
-PROMTOOL = ROOT / ".tools" / "prometheus" / "promtool"
 GROUPS = [group for file in sorted(RULES.glob("*.yml")) for group in yaml.safe_load(file.read_text())["groups"]]
 ALERTS = {rule["alert"]: rule for group in GROUPS for rule in group["rules"] if "alert" in rule}
 RECORDED = {rule["record"] for group in GROUPS for rule in group["rules"] if "record" in rule}
@@ -50,10 +49,6 @@ LABELS = {
     "LimnographTargetDown": (),
 }
 """Labels of the alerts that are not about a table, as far as their links carry them."""
-
-
-def promtool(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([PROMTOOL, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
 def test_the_rules_are_the_documented_ones_and_promtool_accepts_them() -> None:

@@ -8,14 +8,14 @@ Prometheus 3, whose windows do not.
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from rule_lake import MARKER, Gap, promtool_values
+from rule_promtool import promtool
 from rule_tables import AT, HOUR, Case, long_cases, missed, one_in_five, short_cases
-from test_rule_cases import ALERTS, PROMTOOL, RULES
+from test_rule_cases import ALERTS, RULES
 
 
 def run(cases: dict[str, Case], interval: int, evaluation: str, seconds: int, folder: Path) -> str:
@@ -160,7 +160,7 @@ def _promtool(tests: Sequence[object], evaluation: str, folder: Path) -> str:
     told = {"rule_files": [str(file) for file in RULES], "evaluation_interval": evaluation, "tests": tests}
     file = folder / "case.yml"
     file.write_text(json.dumps(told))
-    found = subprocess.run([str(PROMTOOL), "test", "rules", str(file)], capture_output=True, text=True, check=False)
+    found = promtool("test", "rules", file)
     return "" if found.returncode == 0 else found.stdout + found.stderr
 
 
