@@ -29,8 +29,8 @@ export const shared: PlaywrightTestConfig = {
     timezoneId: 'America/New_York',
     locale: 'en-GB',
     serviceWorkers: 'block',
-    // to record every test takes a quarter more; CI records what failed, when it tries again
-    trace: process.env['CI'] ? 'on-first-retry' : 'retain-on-failure',
+    // to record every test takes a quarter more: CI records what failed, when it tries again; a developer says --trace on
+    trace: process.env['CI'] ? 'on-first-retry' : 'off',
     launchOptions: {
       executablePath: chromium,
       args: CHROMIUM_ARGS,

@@ -6,7 +6,8 @@ export default defineConfig({
   ...shared,
   testDir: 'ui',
   globalSetup: './ui/headers.ts',
-  workers: 2,
+  // scenarios wait for timers of the page, too: one more than the cores of a small machine keeps those busy
+  workers: 3,
   fullyParallel: true,
   snapshotPathTemplate: '{testDir}/baselines/{arg}{ext}',
   expect: {
