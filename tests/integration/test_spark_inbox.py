@@ -16,6 +16,7 @@ from lakes import Lake
 from limnograph.adapters.embedded.engine import EmbeddedEngine
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
 from limnograph.domain.failpoints import INBOX_STEPS, FailpointReached, Failpoints, around
 from limnograph.domain.ids import TableName
@@ -73,17 +74,29 @@ def told(kind: str, fact: msgspec.Struct) -> InboxItem:
 def test_every_kind_becomes_rows_that_the_server_reads(world: World) -> None:
     now = SystemClock().now()
     alert = AlertFact(fingerprint="f", starts_at=now - 40 * 24 * HOUR, status="firing", labels={"severity": "page"})
+    effect = EffectFact(
+        table_uuid="u",
+        operation_id="1",
+        job_name="churn",
+        measure="duration",
+        runs_after=8,
+        committed_at=now,
+        verdict="helped",
+        others=["7"],
+    )
     others = [
         told("alert", alert),
         told("report", ReportFact(event_id="e", kind="scan", at=now, metrics={"a": "1"}, projected_fields=["id"])),
         told("label", LabelFact(event_id="l", kind="confirmed", at=now)),
+        told("effect", effect),
     ]
     world.inbox.put([run_item("r", "running"), run_item("r", job_name="churn"), *others])
-    assert world.drain().run().appended == 5
+    assert world.drain().run().appended == 6
     assert world.keys("runs", "run_id", "status") == [("r", "ok"), ("r", "running")]
     assert world.keys("alerts", "fingerprint", "labels['severity']") == [("f", "page")]
     assert world.keys("reports", "event_id", "metrics['a']") == [("e", "1")]
     assert world.keys("labels", "event_id", "kind") == [("l", "confirmed")]
+    assert world.keys("effects", "operation_id", "verdict", "others[0]") == [("1", "helped", "7")]
     engine = EmbeddedEngine(lambda: world.lake.catalog, (world.meta,))
     runs = RunRegistry(SqlInbox("sqlite://"), engine, SystemClock())
     runs.restore()

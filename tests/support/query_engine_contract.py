@@ -144,6 +144,23 @@ def test_changes_are_filtered_by_kind(made) -> None:
     assert found.rows() == [("lake.sales.orders", "named")]
 
 
+def test_snapshots_are_filtered_by_operation(made) -> None:
+    engine, fill, _ = made
+    fill([*ROWS, row(9, NOW - 3 * HOUR, 4, operation="replace"), row(10, NOW, 4, operation=None)], LOG)
+    query = MetaQuery(table="snapshots", operations=("replace", "delete"), columns=("snapshot_id",))
+    assert engine.select(query).rows() == [(9,)]
+    every = MetaQuery(table="changes", operations=("replace",), columns=("kind",))
+    assert engine.select(every).height == len(LOG), "only snapshots have operations"
+
+
+def test_effects_that_were_never_written_are_no_rows(made) -> None:
+    engine, *_ = made
+    assert engine.select(MetaQuery(table="effects", columns=("verdict", "runs_after"))).columns == [
+        "verdict",
+        "runs_after",
+    ]
+
+
 def test_columns_are_in_the_requested_order(made) -> None:
     engine, fill, _ = made
     fill(ROWS, LOG)

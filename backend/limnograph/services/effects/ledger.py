@@ -60,7 +60,7 @@ class EffectLedger:
         for effect in self._measurer.awaited:
             if effect.done == 0 and start <= effect.operation.committed_at < end:
                 text = (
-                    "no run has been looked at"
+                    "runs have not been counted yet"
                     if effect.runs_after is None
                     else f"{effect.runs_after} of {MARKS[0]} runs"
                 )
