@@ -11,6 +11,7 @@ import pytest
 
 import serving_kit
 from limnograph.adapters.memory.inbox import MemoryInbox
+from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.answers.effect_ledger import LedgerPage
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
@@ -181,6 +182,32 @@ def test_a_table_that_no_known_job_reads_is_in_the_ledger_too() -> None:
     assert [(r.job_name, r.verdict, r.because) for r in found.rows] == [
         ("", "no_data_yet", "no job is known to read this table")
     ]
+
+
+def test_a_job_that_appears_later_is_found_within_an_hour() -> None:
+    clock = FixedClock(COMPACTED + HOUR)
+    made = served(story(), [], clock=clock)
+    measurer = measurer_of(made)
+    asyncio.run(measurer.step())
+    assert len(measurer.unread) == 1
+    clock.micros = COMPACTED + 6 * HOUR
+    asyncio.run(made.runs.accept([r for r in everyone() if r.ended_at < clock.now()]))
+    asyncio.run(measurer.step())
+    assert asyncio.run(measurer.step()) == 2, "the marks 8 and 16"
+    assert measurer.unread == {}
+
+
+def test_while_metrics_do_not_respond_no_table_counts_as_unread() -> None:
+    source = MemoryMetrics("prometheus", {})
+    source.failure = SourceUnavailable("prometheus", "refused")
+    made = serving_kit.parts(story(), source, FixedClock(NOW))
+    measurer = measurer_of(made)
+    asyncio.run(measurer.step())
+    assert (measurer.unread, page(made).rows) == ({}, [])
+    source.failure = None
+    made.options.clock.micros += MINUTE
+    asyncio.run(measurer.step())
+    assert len(measurer.unread) == 1
 
 
 def test_an_expiry_is_an_operation_of_its_own() -> None:

@@ -96,6 +96,11 @@ class EffectCases:
         """Jobs of the table around a commit, readers first."""
         return await self._jobs.of_table(name, to_millis(min(now, committed_at + AROUND)))
 
+    @property
+    def are_jobs_known(self) -> bool:
+        """Whether every source of jobs responds. While metrics do not, jobs known only from them are missing."""
+        return self._jobs.metrics is None or self._jobs.metrics.last_error is None
+
     async def started_at(self, name: TableName, snapshot_id: int, committed_at: Micros) -> Micros | None:
         """When the run that reported a rewrite started; None if no run did. A stream runs for days before a commit, so
         its start says nothing about the rewrite.

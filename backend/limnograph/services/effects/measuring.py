@@ -29,6 +29,8 @@ LOOKS = 32
 """Operations, and operations and jobs, that one step looks at."""
 SCANS = 600 * MICROS_PER_SECOND
 """Time between two reads of the reports of all tables."""
+RELINK = 3_600 * MICROS_PER_SECOND
+"""Time between two searches for readers of tables that had none: a nightly job is not known before its first run."""
 CPU_SHARE = 0.1
 ALL_SCANS = ""
 """In place of a job's name."""
@@ -57,6 +59,7 @@ class EffectMeasurer:
         self._seen: set[int] = set()
         self._unlinked: list[Operation] = []
         self._scans_read: Micros | None = None
+        self._relinked_at = clock.now()
         self.awaited = AwaitedEffects()
         self.recent: dict[tuple[str, str], Operation] = {}
         """Operations of the last days, for which scans are compared."""
@@ -91,27 +94,36 @@ class EffectMeasurer:
             self._seen.update(hash((each.table_uuid, each.operation_id)) for each in new)
             self._unlinked = sorted([*self._unlinked, *new], key=lambda each: each.committed_at)
         for _ in range(min(LOOKS, len(self._unlinked))):
-            await self._link(self._unlinked[-1], now)
-            self._unlinked.pop()
+            operation = self._unlinked.pop()
+            if not await self._link(operation, now):
+                self._unlinked.append(operation)
+                break
         for key, operation in list(self.recent.items()):
             if operation.committed_at < now - HISTORY:
                 self.recent.pop(key)
                 self.unread.pop(key, None)
+        if now - self._relinked_at >= RELINK:
+            self._relinked_at = now
+            self._unlinked = sorted([*self._unlinked, *self.unread.values()], key=lambda each: each.committed_at)
 
-    async def _link(self, operation: Operation, now: Micros) -> None:
-        """Await the effects on the jobs that read the table at that time."""
+    async def _link(self, operation: Operation, now: Micros) -> bool:
+        """Await the effects on the jobs that read the table then. Returns False if not all of them are known now."""
         if operation.snapshot_id is not None:
             started = await self._cases.started_at(operation.name, operation.snapshot_id, operation.committed_at)
             operation = operation._replace(started_at=started)
         linked = await self._cases.linked(operation.name, operation.committed_at, now)
+        if not self._cases.are_jobs_known:
+            return False
         readers = [job for job in linked if job.role == "reads"]
         key = operation.table_uuid, operation.operation_id
         if operation.committed_at >= now - HISTORY:
             self.recent[key] = operation
+            self.unread.pop(key, None)
             if not readers:
                 self.unread[key] = operation
         for job in readers:
             self.awaited.put(AwaitedEffect(operation, job, linked, self._done((*key, job.name, "duration"))), now)
+        return True
 
     def _done(self, key: MeasuredKey) -> int:
         return self._marks.get(key, 0)
