@@ -2,8 +2,8 @@
 stores the results in the inbox.
 
 Repeated and concurrent measurements have the same key, so servers that share an inbox store each once. Cost law: one
-read of new commits per pass of the pipeline; about two looks per mark of an operation and job, each a few queries; 50
-to 300 ms of CPU per mark, newest operations first, limited to a tenth of one core.
+read of new commits per pass of the pipeline; about two looks per mark of an operation and job, each a few queries; 100
+to 800 ms of CPU per mark, newest operations first, limited to a fifth of one core.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SCANS = 600 * MICROS_PER_SECOND
 """Time between two reads of the reports of all tables."""
 RELINK = 3_600 * MICROS_PER_SECOND
 """Time between two searches for readers of tables that had none: a nightly job is not known before its first run."""
-CPU_SHARE = 0.1
+CPU_SHARE = 0.2
 ALL_SCANS = ""
 """In place of a job's name."""
 _log = logging.getLogger("limnograph.effects")
@@ -143,15 +143,13 @@ class EffectMeasurer:
 
     async def _measure(self, operation: Operation, key: MeasuredKey, found: JobCase, now: Micros) -> int:
         """Measure at every mark that was reached, and store the results."""
-        facts: list[EffectFact] = []
-        for mark in due_marks(found.runs_after, self._done(key)):
+        marks = due_marks(found.runs_after, self._done(key))
+        for mark in marks:
             fact, used_s = await asyncio.to_thread(_timed, operation, key, found, mark, now)
-            facts.append(fact)
+            await asyncio.to_thread(self._records.put, [fact], now)
+            self._marks[key] = mark
             await asyncio.sleep(used_s * (1 / self._cpu_share - 1))
-        if facts:
-            await asyncio.to_thread(self._records.put, facts, now)
-            self._marks[key] = facts[-1].runs_after
-        return len(facts)
+        return len(marks)
 
     async def _measure_scans(self, now: Micros) -> int:
         waiting = [
