@@ -90,10 +90,10 @@ async def keep_measuring_effects(measurer: EffectMeasurer, store: HotStore) -> N
         if not store.attempted:
             continue
         try:
-            await measurer.step()
+            await measurer.measure_due()
         except LimnographError as error:
             _log.warning("effects: %s", error)
-        except Exception:  # noqa: BLE001  # the next step starts from the same state
+        except Exception:  # noqa: BLE001  # the next call starts from the same state
             _log.exception("effects could not be measured")
 
 

@@ -104,7 +104,7 @@ def everyone() -> Iterator[RunFact]:
 def test_a_compaction_is_measured_at_every_mark_with_bounds_that_contain_the_truth() -> None:
     inbox = MemoryInbox()
     made = served(story(), everyone(), inbox=inbox)
-    assert asyncio.run(measurer_of(made).step()) == 3
+    assert asyncio.run(measurer_of(made).measure_due()) == 3
     stored = [msgspec.json.decode(item.payload, type=EffectFact) for item in inbox.items("effect")]
     facts = sorted(stored, key=lambda fact: fact.runs_after)
     assert [fact.runs_after for fact in facts] == [8, 16, 48]
@@ -125,11 +125,11 @@ def test_two_servers_and_a_restart_store_each_measurement_once() -> None:
     one, other = measurer_of(first), measurer_of(second)
 
     async def both() -> None:
-        await asyncio.gather(one.step(), other.step())
+        await asyncio.gather(one.measure_due(), other.measure_due())
 
     asyncio.run(both())
     assert len(inbox.items("effect")) == 3
-    assert asyncio.run(measurer_of(first).step()) == 0, "what is stored is not measured again"
+    assert asyncio.run(measurer_of(first).measure_due()) == 0, "what is stored is not measured again"
 
 
 def test_marks_are_measured_as_runs_end_and_a_running_one_is_awaited() -> None:
@@ -137,22 +137,22 @@ def test_marks_are_measured_as_runs_end_and_a_running_one_is_awaited() -> None:
     engine, inbox = story(), MemoryInbox()
     made = served(engine, [r for r in everyone() if r.ended_at < clock.now()], clock=clock, inbox=inbox)
     measurer = measurer_of(made)
-    assert asyncio.run(measurer.step()) == 0
+    assert asyncio.run(measurer.measure_due()) == 0
     assert [(each.job.name, each.runs_after) for each in measurer.awaited] == [("churn", 5)]
     clock.micros = COMPACTED + 2 * HOUR
     later = [r for r in everyone() if COMPACTED + HOUR <= r.ended_at < clock.now()]
     stuck = msgspec.structs.replace(later[0], status="running", ended_at=None)
     asyncio.run(made.runs.accept([stuck, *later[1:]]))
-    assert asyncio.run(measurer.step()) == 0, "an earlier run has not ended"
+    assert asyncio.run(measurer.measure_due()) == 0, "an earlier run has not ended"
     asyncio.run(made.runs.accept(later[:1]))
     clock.micros += HOUR
-    assert asyncio.run(measurer.step()) == 1
-    assert asyncio.run(measurer.step()) == 0
+    assert asyncio.run(measurer.measure_due()) == 1
+    assert asyncio.run(measurer.measure_due()) == 0
 
 
 def test_a_page_shows_the_newest_measurement_and_the_self_check() -> None:
     made = served(story(), everyone())
-    asyncio.run(measurer_of(made).step())
+    asyncio.run(measurer_of(made).measure_due())
     found = page(made)
     assert [(r.job_name, r.measure, r.verdict, r.runs_after) for r in found.rows] == [
         ("churn", "duration", "helped", 48)
@@ -169,7 +169,7 @@ def test_a_page_shows_the_newest_measurement_and_the_self_check() -> None:
 def test_an_operation_without_enough_runs_has_no_data_yet_which_is_not_no_effect() -> None:
     clock = FixedClock(COMPACTED + HOUR)
     made = served(story(), [r for r in everyone() if r.ended_at < clock.now()], clock=clock)
-    asyncio.run(made.measurer.step())
+    asyncio.run(made.measurer.measure_due())
     row_ = page(made).rows[0]
     assert (row_.verdict, row_.because, row_.runs_after, row_.more_runs) == ("no_data_yet", "5 of 8 runs", 5, 3)
     assert (row_.ratio, row_.measured_at) == (None, None)
@@ -177,7 +177,7 @@ def test_an_operation_without_enough_runs_has_no_data_yet_which_is_not_no_effect
 
 def test_a_table_that_no_known_job_reads_is_in_the_ledger_too() -> None:
     made = served(story(), history("billing", NOW - 40 * HOUR, NOW, 20 * MINUTE, 30, table="other"))
-    asyncio.run(made.measurer.step())
+    asyncio.run(made.measurer.measure_due())
     found = page(made)
     assert [(r.job_name, r.verdict, r.because) for r in found.rows] == [
         ("", "no_data_yet", "no job is known to read this table")
@@ -188,12 +188,12 @@ def test_a_job_that_appears_later_is_found_within_an_hour() -> None:
     clock = FixedClock(COMPACTED + HOUR)
     made = served(story(), [], clock=clock)
     measurer = measurer_of(made)
-    asyncio.run(measurer.step())
+    asyncio.run(measurer.measure_due())
     assert len(measurer.unread) == 1
     clock.micros = COMPACTED + 6 * HOUR
     asyncio.run(made.runs.accept([r for r in everyone() if r.ended_at < clock.now()]))
-    asyncio.run(measurer.step())
-    assert asyncio.run(measurer.step()) == 2, "the marks 8 and 16"
+    asyncio.run(measurer.measure_due())
+    assert asyncio.run(measurer.measure_due()) == 2, "the marks 8 and 16"
     assert measurer.unread == {}
 
 
@@ -202,11 +202,11 @@ def test_while_metrics_do_not_respond_no_table_counts_as_unread() -> None:
     source.failure = SourceUnavailable("prometheus", "refused")
     made = serving_kit.parts(story(), source, FixedClock(NOW))
     measurer = measurer_of(made)
-    asyncio.run(measurer.step())
+    asyncio.run(measurer.measure_due())
     assert (measurer.unread, page(made).rows) == ({}, [])
     source.failure = None
     made.options.clock.micros += MINUTE
-    asyncio.run(measurer.step())
+    asyncio.run(measurer.measure_due())
     assert len(measurer.unread) == 1
 
 
@@ -218,7 +218,7 @@ def test_an_expiry_is_an_operation_of_its_own() -> None:
     )
     engine.append([], [expired])
     made = served(engine, everyone())
-    asyncio.run(measurer_of(made).step())
+    asyncio.run(measurer_of(made).measure_due())
     found = {r.operation_id: r for r in page(made).rows}
     row_ = found["expired:s3://x/7.metadata.json"]
     assert (row_.snapshot_id, row_.action, row_.committed_at) == (None, "expire_snapshots", to_millis(at))
@@ -230,7 +230,7 @@ def test_another_overwrite_beside_it_confounds_and_is_named() -> None:
     other = row(777, COMPACTED + 5 * MINUTE, 61, parent_id=BIG, operation="overwrite")
     engine.append([other], [moved(777, other.committed_at)])
     made = served(engine, everyone())
-    asyncio.run(measurer_of(made).step())
+    asyncio.run(measurer_of(made).measure_due())
     row_ = page(made).rows[0]
     assert (row_.verdict, row_.others) == ("confounded", ["777"])
     assert row_.ratio is None
@@ -246,7 +246,7 @@ def test_where_runs_report_what_they_read_the_sides_follow_the_snapshots() -> No
         runs.append(msgspec.structs.replace(each, tables=[table], ended_at=each.started_at + round(took)))
     others = [r for r in everyone() if r.job_name != "churn"]
     made = served(story(), [*runs, *others])
-    asyncio.run(measurer_of(made).step())
+    asyncio.run(measurer_of(made).measure_due())
     row_ = page(made).rows[0]
     assert (row_.verdict, row_.runs_after) == ("helped", 16), "40 runs read the compacted files, 10 did not"
     assert row_.ratio_low < 0.6 < row_.ratio_high
@@ -269,7 +269,7 @@ def test_scans_show_planning_time_and_opened_files() -> None:
     ]
     engine.append([], [], reports=reports)
     made = served(engine, [])
-    asyncio.run(measurer_of(made).step())
+    asyncio.run(measurer_of(made).measure_due())
     found = {r.measure: r for r in page(made).rows if r.verdict != "no_data_yet"}
     assert {measure: (r.verdict, r.job_name) for measure, r in found.items()} == {
         "planning": ("helped", ""),

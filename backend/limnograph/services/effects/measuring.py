@@ -26,7 +26,7 @@ from limnograph.services.effects.scans import COLUMNS, HISTORY, scan_case, scans
 from limnograph.services.lake.store import HotStore
 
 LOOKS = 32
-"""Operations, and operations and jobs, that one step looks at."""
+"""Operations, and operations and jobs, that one call looks at."""
 SCANS = 600 * MICROS_PER_SECOND
 """Time between two reads of the reports of all tables."""
 RELINK = 3_600 * MICROS_PER_SECOND
@@ -66,7 +66,7 @@ class EffectMeasurer:
         self.unread: dict[tuple[str, str], Operation] = {}
         """Those of them on tables that no known job reads."""
 
-    async def step(self) -> int:
+    async def measure_due(self) -> int:
         """Look at what is due; returns the number of new measurements. Raises SourceError."""
         now = self._clock.now()
         await self._discover(now)
