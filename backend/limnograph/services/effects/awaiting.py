@@ -41,7 +41,9 @@ class AwaitedEffect:
 
 
 class AwaitedEffects:
-    """Ordered by when they are due; of those due at the same time the newest operation comes first."""
+    """Ordered by when they are due; of those due at the same time the newest operation comes first. Used on the
+    event loop only.
+    """
 
     def __init__(self) -> None:
         self._due: list[tuple[Micros, int, int, AwaitedEffect]] = []

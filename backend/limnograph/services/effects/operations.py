@@ -45,7 +45,7 @@ class Operation(NamedTuple):
 
 
 class OperationLog:
-    """Reads operations from the meta tables. Used by one task at a time."""
+    """Reads operations from the meta tables. Thread-safe for one caller at a time."""
 
     def __init__(self, engine: QueryEngine) -> None:
         self._engine = engine

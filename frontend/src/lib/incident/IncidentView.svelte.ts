@@ -89,6 +89,10 @@ export class IncidentView {
     const touched = data?.commit.snapshot_id === this.noted ? (data.touched ?? null) : null;
     return { ref: this.ref, touched, now: this.range.now };
   });
+  /** Whether the first answer about the effects is on its way. */
+  readonly isMeasuring = $derived(
+    this.#table !== null && this.effects.data === undefined && this.effects.problem === undefined,
+  );
   /** What the table's last maintenance did to the job that the alert names, else to those that are measured. */
   readonly maintenance = $derived(
     lastOperationSentences(this.effects.data?.rows ?? [], {
