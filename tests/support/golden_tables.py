@@ -23,12 +23,14 @@ from pyiceberg.typedef import Record
 from lakes import path_of
 from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.adapters.meta.tables import ensure_meta_tables
+from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
 from limnograph.domain.facts.housekeeping import MaintenanceFact
 from limnograph.domain.facts.meta_tables import (
     ALERTS,
     CHANGES,
     DAILY,
+    EFFECTS,
     HOURLY,
     LABELS,
     MAINTENANCE,
@@ -122,7 +124,17 @@ def told() -> dict[MetaTable, list[Any]]:
     fired = AlertFact(fingerprint="f-1", starts_at=BEGIN, status="firing", labels={"severity": "page"})
     scan = ReportFact(event_id="e-1", kind="scan", at=BEGIN, duration_seconds=0.25, projected_fields=["id"])
     said = LabelFact(event_id="l-1", at=BEGIN, kind="confirmed", table_uuid="u-1", snapshot_id=2**62 + 1)
-    return {RUNS: [ended], ALERTS: [fired], REPORTS: [scan], LABELS: [said]}
+    effect = EffectFact(
+        table_uuid="u-1",
+        operation_id=str(2**62 + 1),
+        job_name="churn",
+        measure="duration",
+        runs_after=8,
+        committed_at=BEGIN,
+        verdict="helped",
+        ratio=0.86,
+    )
+    return {RUNS: [ended], ALERTS: [fired], REPORTS: [scan], LABELS: [said], EFFECTS: [effect]}
 
 
 def plain(rows: list[Any]) -> list[dict[str, Any]]:
