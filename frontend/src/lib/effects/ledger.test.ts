@@ -16,7 +16,7 @@ import {
   tableLedgerHref,
   unreadOf,
 } from './question.ts';
-import { basisWords, operationName, spokenRow } from './words.ts';
+import { basisWords, jobName, operationName, refOf, spokenRow } from './words.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 6);
 const DAY = 86_400_000;
@@ -126,6 +126,12 @@ describe('a row in words', () => {
       'replace',
       'snapshot expiry',
     ]);
+  });
+
+  test('what has no job is not called a scan, and a name that is empty is none', () => {
+    expect(jobName(ledgerRow({ job_name: '' }))).toBe('no known job');
+    expect(jobName(ledgerRow({ job_name: '', measure: 'files' }))).toBe('all scans');
+    expect(refOf(ledgerRow({ table: '' }))).toBeNull();
   });
 
   test('unknown counts are not zero', () => {

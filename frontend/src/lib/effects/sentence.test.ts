@@ -138,3 +138,14 @@ test('the reason of the server is not repeated where it is only the bounds', () 
     null,
   ]);
 });
+
+test('of a table that no job is known to read, the reason is shown and no job is made up', () => {
+  const because = 'no job is known to read this table';
+  const row = ledgerRow({ ...EACH.at(-1), job_name: '', runs_after: null, because });
+  expect(operationSentence(LAST, row)).toBe(
+    'No data yet on the effect of the last compaction of this table: no job is known to read this table.',
+  );
+  expect(sinceCommitSentence(row)).toBe('no data yet, no job is known to read this table');
+  expect(reasonWords(row)).toBe(because);
+  expect(reasonWords({ ...row, job_name: 'a', because: '' })).toBe('the number of runs is unknown');
+});

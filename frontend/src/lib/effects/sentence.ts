@@ -128,6 +128,9 @@ export function changeWords(effect: MeasuredEffect): string | null {
 }
 const filesText = (n: number) => `${n < 10 && n % 1 ? n.toFixed(1) : count(n)} ${n === 1 ? 'file' : 'files'}`;
 
+/** False: no job is known to read the table. Scans are of all of them. */
+const isOfJob = ({ job_name: job, measure }: MeasuredEffect) => job !== '' || measure !== 'duration';
+
 /** What the measure is of: `churn`, `planning for churn`, `scans`. */
 function subjectOf({ job_name: job, measure }: MeasuredEffect): string {
   if (measure === 'duration') return job || 'the job';
@@ -161,9 +164,10 @@ export function moreRunsWords({ more_runs: more }: Pick<MeasuredEffect, 'more_ru
   return more === 1 ? '1 more run would probably show it' : `${count(more)} more runs would probably show it`;
 }
 
-/** `3 of 8 runs so far`: how far the first measurement is away. */
-function runsSoFar({ runs_after: runs }: Pick<MeasuredEffect, 'runs_after'>): string {
-  return runs === null ? 'the number of runs is unknown' : `${count(runs)} of ${FIRST_MARK} runs so far`;
+/** `3 of 8 runs so far`: how far the first measurement is away; else why no run is counted. */
+function runsSoFar({ runs_after: runs, because }: Pick<MeasuredEffect, 'runs_after' | 'because'>): string {
+  if (runs === null) return because || 'the number of runs is unknown';
+  return `${count(runs)} of ${FIRST_MARK} runs so far`;
 }
 
 /** Why there is no verdict, without a full stop. */
@@ -196,7 +200,7 @@ export function operationSentence(operation: string, effect: MeasuredEffect): st
     case 'not_separable':
       return `The effect of ${operation} on ${subject} is not separable from other changes${colon(effect.because)}.`;
     case 'no_data_yet':
-      return `No data yet on the effect of ${operation} on ${subject}: ${runsSoFar(effect)}.`;
+      return `No data yet on the effect of ${operation}${isOfJob(effect) ? ` on ${subject}` : ''}: ${runsSoFar(effect)}.`;
   }
 }
 const colon = (text: string) => (text ? `: ${text}` : '');
@@ -217,6 +221,6 @@ export function sinceCommitSentence(effect: MeasuredEffect): string {
     case 'not_separable':
       return `${subject}: not separable from other changes${colon(effect.because).replace(/^:/, ',')}`;
     case 'no_data_yet':
-      return `${subject}: no data yet, ${runsSoFar(effect)}`;
+      return `${isOfJob(effect) ? `${subject}: ` : ''}no data yet, ${runsSoFar(effect)}`;
   }
 }

@@ -42,7 +42,7 @@ export const VERDICTS = [
   {
     value: 'no_data_yet',
     name: 'no data yet',
-    meaning: 'Fewer than 8 runs have ended since the operation, so nothing was measured.',
+    meaning: 'Fewer than 8 runs have ended since the operation, or no job is known to read the table.',
   },
 ] as const satisfies readonly { value: LedgerVerdict; name: string; meaning: string }[];
 
@@ -74,15 +74,16 @@ export function operationName({
 
 /** The table of a row; null where its name is not known any more. */
 export function refOf({ catalog, namespace, table }: LedgerRow): TableRef | null {
-  return catalog === null || namespace === null || table === null ? null : { catalog, namespace, table };
+  return catalog && namespace && table ? { catalog, namespace, table } : null;
 }
 
 /** `lake.sales.orders`, as the filter by table has it. */
 export const fullName = ({ catalog, namespace, table }: TableRef): string =>
   [catalog, namespace, table].join('.');
 
-/** Who or what is measured: `churn`, or `all scans`. */
-export const jobName = ({ job_name: job }: Pick<LedgerRow, 'job_name'>): string => job || 'all scans';
+/** What is measured: `churn`, `all scans`, or that no job is known to read the table. */
+export const jobName = ({ job_name: job, measure }: Pick<LedgerRow, 'job_name' | 'measure'>): string =>
+  job || (measure === 'duration' ? 'no known job' : 'all scans');
 
 /** A row is one operation, one job, one measure. */
 export const keyOf = (row: LedgerRow): string =>
