@@ -112,7 +112,7 @@ SHUFFLE = ("COMPLETE", 0, 0)
         ({}, {}, None),
         ({7: ([MINE], "SUCCEEDED", [2])}, {2: [SHUFFLE]}, None),
         ({7: ([MINE], "SUCCEEDED", [])}, {}, None),
-        # A part is unknown: rows without bytes, a job of nobody, one that still runs, evicted jobs and stages.
+        # A part is unknown: rows without bytes, a job without a tag, one that still runs, evicted jobs and stages.
         ({7: ([MINE], "SUCCEEDED", [1, 2])}, {1: [SCAN], 2: [("COMPLETE", 0, 9)]}, None),
         ({7: ([MINE], "SUCCEEDED", [1]), 8: ([""], "SUCCEEDED", [2])}, {1: [SCAN], 2: [SCAN]}, None),
         ({7: ([MINE], "RUNNING", [1])}, {1: [SCAN]}, None),

@@ -210,6 +210,23 @@ def test_while_metrics_do_not_respond_no_table_counts_as_unread() -> None:
     assert len(measurer.unread) == 1
 
 
+def test_a_failing_source_delays_a_measurement_and_loses_none() -> None:
+    source, inbox, clock = MemoryMetrics("prometheus", {}), MemoryInbox(), FixedClock(NOW)
+    made = serving_kit.parts(story(), source, clock, inbox=inbox)
+    asyncio.run(made.runs.accept(list(everyone())))
+    measurer = measurer_of(made)
+    asyncio.run(measurer._discover(NOW))
+    source.failure = SourceUnavailable("prometheus", "refused")
+    assert asyncio.run(measurer.measure_due()) == 0, "without other jobs nothing is stored for good"
+    source.failure = None
+    clock.micros += HOUR
+    inbox.failure = SourceUnavailable("inbox", "disk full")
+    assert asyncio.run(measurer.measure_due()) == 0
+    inbox.failure = None
+    clock.micros += HOUR
+    assert asyncio.run(measurer.measure_due()) == 3
+
+
 def test_an_expiry_is_an_operation_of_its_own() -> None:
     engine = story()
     at = NOW - 20 * HOUR
@@ -287,7 +304,7 @@ def test_filters_owners_and_cursors() -> None:
     assert (len(every.rows), every.counts.helped, every.counts.none) == (5, 3, 2)
     assert {r.owner for r in every.rows} == {"growth-team"}
     assert len(page(made, owner="growth-team").rows) == 5
-    assert page(made, owner="nobody").rows == []
+    assert page(made, owner="no-one").rows == []
     shown = page(made, verdict="none")
     assert (len(shown.rows), shown.counts.helped) == (2, 3), "counts ignore the filter by verdict"
     first = page(made, limit=2)

@@ -18,7 +18,8 @@ from limnograph.services.effects.records import MeasuredKey
 
 HORIZON = 60 * 86_400 * MICROS_PER_SECOND
 """How long the runs after an operation are awaited, in microseconds: 48 runs of a nightly job."""
-SOONEST_S, LATEST_S = 60.0, 6 * 3_600.0
+SOONEST_S, LATEST_S, RETRY_S = 60.0, 6 * 3_600.0, 3_600.0
+"""Bounds of the time between two looks, and the time after which a source that failed is queried again, seconds."""
 
 
 @dataclass(slots=True)

@@ -35,7 +35,7 @@ from limnograph.services.lake.store import HotStore
 
 RUNS_BEFORE = 168
 """Runs before the operation that a case reaches back for, at the job's pace: more do not narrow the bounds."""
-LONGEST_DAYS, SHORTEST_DAYS, SLACK = 30.0, 0.5, 1.25
+LONGEST_DAYS, SHORTEST_DAYS, SLACK = 60.0, 0.5, 1.25
 AROUND = 12 * 3_600_000_000
 """Half of the day whose runs show which jobs use the table, microseconds."""
 LONGEST_REWRITE = 6 * 3_600_000_000

@@ -13,16 +13,16 @@ import logging
 import time
 
 from limnograph.domain.errors import LimnographError
-from limnograph.domain.facts.effects import MARKS, EffectFact
+from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaHead, QueryEngine
-from limnograph.services.effects.awaiting import HORIZON, LATEST_S, AwaitedEffect, AwaitedEffects, delay_s
+from limnograph.services.effects.awaiting import HORIZON, RETRY_S, AwaitedEffect, AwaitedEffects, delay_s
 from limnograph.services.effects.cases import EffectCases, JobCase, Subject
 from limnograph.services.effects.measurement import due_marks, measured
 from limnograph.services.effects.operations import Operation, OperationLog
 from limnograph.services.effects.records import EffectRecords, MeasuredKey
-from limnograph.services.effects.scans import COLUMNS, HISTORY, scan_case, scans_of
+from limnograph.services.effects.scans import COLUMNS, HISTORY, Scans, scan_case, scans_of
 from limnograph.services.lake.store import HotStore
 
 LOOKS = 32
@@ -94,10 +94,9 @@ class EffectMeasurer:
             self._seen.update(hash((each.table_uuid, each.operation_id)) for each in new)
             self._unlinked = sorted([*self._unlinked, *new], key=lambda each: each.committed_at)
         for _ in range(min(LOOKS, len(self._unlinked))):
-            operation = self._unlinked.pop()
-            if not await self._link(operation, now):
-                self._unlinked.append(operation)
+            if not await self._link(self._unlinked[-1], now):
                 break
+            self._unlinked.pop()
         for key, operation in list(self.recent.items()):
             if operation.committed_at < now - HISTORY:
                 self.recent.pop(key)
@@ -129,16 +128,18 @@ class EffectMeasurer:
         return self._marks.get(key, 0)
 
     async def _look(self, effect: AwaitedEffect, now: Micros) -> int:
+        """Measure an effect and await its next mark. If a source fails, nothing is stored: a row is never measured again."""
+        wait_s, stored = RETRY_S, 0
         try:
             found = await self._cases.of_job(_subject(effect.operation), effect.job, effect.linked, now)
+            effect.runs_after = found.runs_after
+            if found.problem is None:
+                stored = await self._measure(effect.operation, effect.key, found, now)
+                wait_s = delay_s(found, self._done(effect.key))
         except LimnographError as error:
             _log.info("effect of %s on %s: %s", effect.operation.operation_id, effect.job.name, error)
-            self.awaited.put(effect, Micros(now + round(LATEST_S / 6 * MICROS_PER_SECOND)))
-            return 0
-        effect.runs_after = found.runs_after
-        stored = await self._measure(effect.operation, effect.key, found, now)
         effect.done = self._done(effect.key)
-        self.awaited.put(effect, Micros(now + round(delay_s(found, effect.done) * MICROS_PER_SECOND)))
+        self.awaited.put(effect, Micros(now + round(wait_s * MICROS_PER_SECOND)))
         return stored
 
     async def _measure(self, operation: Operation, key: MeasuredKey, found: JobCase, now: Micros) -> int:
@@ -152,25 +153,29 @@ class EffectMeasurer:
         return len(marks)
 
     async def _measure_scans(self, now: Micros) -> int:
-        waiting = [
-            (operation, measure)
-            for (uuid, operation_id), operation in self.recent.items()
-            for measure in COLUMNS
-            if self._done((uuid, operation_id, ALL_SCANS, measure)) < MARKS[-1]
-        ]
-        if not waiting:
+        names = {operation.name for operation in self.recent.values()}
+        if not names:
             return 0
-        names = {operation.name for operation, _ in waiting}
-        first = min(operation.committed_at for operation, _ in waiting)
+        first = min(operation.committed_at for operation in self.recent.values())
         scans = await asyncio.to_thread(scans_of, self._engine, names, Micros(first - HISTORY), now)
-        stored = 0
-        for operation, measure in waiting:
-            if operation.name in scans:
-                events = await self._cases.events(_subject(operation), Micros(operation.committed_at - HISTORY), now)
-                found = scan_case(operation, scans[operation.name], measure, events)
-                key = operation.table_uuid, operation.operation_id, ALL_SCANS, measure
-                stored += await self._measure(operation, key, found, now)
-        return stored
+        read = [operation for operation in self.recent.values() if operation.name in scans]
+        return sum([await self._measure_scans_of(operation, scans[operation.name], now) for operation in read])
+
+    async def _measure_scans_of(self, operation: Operation, scans: Scans, now: Micros) -> int:
+        """Every measure of one operation. Other events are read only if a mark was reached."""
+        due = [
+            (key, measure)
+            for measure in COLUMNS
+            if due_marks(
+                scan_case(operation, scans, measure, ()).runs_after,
+                self._done(key := (operation.table_uuid, operation.operation_id, ALL_SCANS, measure)),
+            )
+        ]
+        if not due:
+            return 0
+        events = await self._cases.events(_subject(operation), Micros(operation.committed_at - HISTORY), now)
+        cases = [(key, scan_case(operation, scans, measure, events)) for key, measure in due]
+        return sum([await self._measure(operation, key, found, now) for key, found in cases])
 
 
 def _subject(operation: Operation) -> Subject:

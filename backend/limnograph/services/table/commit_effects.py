@@ -22,6 +22,8 @@ from limnograph.services.sources.metrics import page_budget
 
 RUNS_KEPT = 30
 """Nearest runs on either side whose medians are shown."""
+AT_ONCE = 4
+"""Jobs that one page collects concurrently. Cold reads are limited and shared with other pages."""
 MOST_JOBS = 12
 """Jobs of one page, those with the most runs first: each is measured in 20 to 130 ms."""
 
@@ -41,12 +43,16 @@ class CommitEffects:
             started = await self._cases.started_at(name, row.snapshot_id, row.committed_at)
         subject = Subject(name, row.snapshot_id, started, row.committed_at)
         now = self._clock.now()
+        free = asyncio.Semaphore(AT_ONCE)
+
+        async def collected(job: LinkedJob) -> JobCase:
+            async with free:
+                return await self._cases.of_job(subject, job, linked, now)
+
         with page_budget():
             linked = await self._cases.linked(name, row.committed_at, now)
             chosen = linked[:MOST_JOBS]
-            found = await asyncio.gather(
-                *(self._cases.of_job(subject, job, linked, now) for job in chosen), return_exceptions=True
-            )
+            found = await asyncio.gather(*map(collected, chosen), return_exceptions=True)
         effects = []
         for job, case in zip(chosen, found, strict=True):
             if isinstance(case, SourceError):
@@ -69,7 +75,7 @@ def effect_of(job: LinkedJob, found: JobCase) -> RunEffect:
         job=job.name,
         role=job.role,
         verdict=effect.verdict,
-        because=effect.because,
+        because="; ".join([effect.because, *_missing(found)]),
         runs_before=effect.runs_before,
         runs_after=effect.runs_after,
         median_before_s=median(early[-RUNS_KEPT:]),
@@ -84,6 +90,10 @@ def effect_of(job: LinkedJob, found: JobCase) -> RunEffect:
         controls=len(case.controls or ()),
         last_run=max([*case.runs.times, *found.running], default=None),
     )
+
+
+def _missing(found: JobCase) -> list[str]:
+    return [] if found.problem is None else [f"other jobs could not be read: {found.problem}"]
 
 
 def _durations(

@@ -1,4 +1,4 @@
-// The ledger on a table's page: loaded when the lanes have long been drawn, because nobody waits for it. For the set-up of
+// The ledger on a table's page: loaded after the lanes are drawn, which users wait for first. For the set-up of
 // a component.
 import { untrack } from 'svelte';
 import type { TableEffectsView } from '#lib/effects/TableEffectsView.svelte.ts';
