@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 
 import msgspec
 
+from limnograph.analysis.effect.process import DAY_MS
 from limnograph.analysis.effect.runs import CONFOUNDING
 from limnograph.domain.answers.effects import (
     ControlJob,
@@ -42,7 +43,6 @@ LONGEST_REWRITE = 6 * 3_600_000_000
 LEAST_CONTROL_RUNS = 11
 """Eight before and three after (`analysis/effect/controls.py`)."""
 EVENT_COLUMNS = ("snapshot_id", "committed_at", "sequence_number", "parent_id", "operation", "schema_id", "on_main")
-DAY_MS = 86_400_000
 _KINDS = frozenset({"append", "overwrite", "delete", "replace"})
 
 
@@ -271,29 +271,29 @@ def at_mark(found: JobCase, mark: int) -> EffectCase:
 
 def until(case: EffectCase, end: Millis) -> EffectCase:
     """The case without anything that started at `end` or later."""
-    runs = case.runs
-    kept = [place for place, at in enumerate(runs.times) if at < end]
+    runs, load = case.runs, case.load
+    times, seconds = _before(end, runs.times, runs.duration_seconds)
+    controls = [(each.job, *_before(end, each.times, each.duration_seconds)) for each in case.controls or ()]
+    worked = _before(end, load.times, load.value) if load else None
     return msgspec.structs.replace(
         case,
         runs=EffectRuns(
-            times=[runs.times[k] for k in kept],
-            duration_seconds=[runs.duration_seconds[k] for k in kept],
-            read_bytes=None if runs.read_bytes is None else [runs.read_bytes[k] for k in kept],
+            times=times,
+            duration_seconds=seconds,
+            read_bytes=None if runs.read_bytes is None else _before(end, runs.times, runs.read_bytes)[1],
         ),
-        controls=[_control_until(each, end) for each in case.controls or ()],
-        load=None if case.load is None else _load_until(case.load, end),
+        controls=[ControlJob(job=job, times=at, duration_seconds=took) for job, at, took in controls],
+        load=EffectLoad(times=worked[0], value=worked[1]) if worked else None,
         others=[each for each in case.others or () if each.at < end],
     )
 
 
-def _control_until(job: ControlJob, end: Millis) -> ControlJob:
-    pairs = [pair for pair in zip(job.times, job.duration_seconds, strict=True) if pair[0] < end]
-    return ControlJob(job=job.job, times=[at for at, _ in pairs], duration_seconds=[took for _, took in pairs])
-
-
-def _load_until(load: EffectLoad, end: Millis) -> EffectLoad:
-    pairs = [pair for pair in zip(load.times, load.value, strict=True) if pair[0] < end]
-    return EffectLoad(times=[at for at, _ in pairs], value=[value for _, value in pairs])
+def _before(
+    end: Millis, times: Sequence[Millis], values: Sequence[float | None]
+) -> tuple[list[Millis], list[float | None]]:
+    """Instants before `end`, and their values."""
+    pairs = [(at, value) for at, value in zip(times, values, strict=True) if at < end]
+    return [at for at, _ in pairs], [value for _, value in pairs]
 
 
 def confounders(found: JobCase, case: EffectCase) -> list[str]:
