@@ -128,7 +128,7 @@ class EffectMeasurer:
         return self._marks.get(key, 0)
 
     async def _look(self, effect: AwaitedEffect, now: Micros) -> int:
-        """Measure an effect and await its next mark. If a source fails, nothing is stored: a row is never measured again."""
+        """Measure an effect and await its next mark. If a source fails, nothing is stored: a row is never replaced."""
         wait_s, stored = RETRY_S, 0
         try:
             found = await self._cases.of_job(_subject(effect.operation), effect.job, effect.linked, now)
