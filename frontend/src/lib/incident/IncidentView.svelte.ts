@@ -44,6 +44,7 @@ export class IncidentView {
   chosen = $state<string | null>(null);
 
   #before = $state.raw<readonly RangeText[]>([]);
+  #gone = false;
   /** Commits of the whole window, from the answer that covered it: zooming must not change what stands out. */
   #whole = $state.raw<readonly CommitEvent[] | undefined>();
 
@@ -130,6 +131,7 @@ export class IncidentView {
       const covers = data.range.from <= from && data.range.to >= Math.min(this.onset, data.range.to);
       if (covers && data.range.to > this.onset) this.#whole = commitsOf(data);
     });
+    $effect(() => () => (this.#gone = true));
     $effect(() => this.askCommit());
     $effect(() => this.#askEffects());
     $effect(() => {
@@ -177,7 +179,7 @@ export class IncidentView {
     } catch {
       return; // its place says that it did not load
     }
-    if (this.ref !== ref || this.explaining) return;
+    if (this.#gone || this.ref !== ref || this.explaining) return;
     this.explaining = new parts.ExplainView({
       ask: (question, signal) => getExplanation(ref, question, signal),
       say: (saying) => postLabel(ref, saying),

@@ -20,8 +20,12 @@ export class EffectsController {
     this.#context = context;
     $effect(() => {
       if (this.view || !drawn()) return;
-      const timer = setTimeout(() => void this.#load(), UNHURRIED_MS);
-      return () => clearTimeout(timer);
+      const left = new AbortController();
+      const timer = setTimeout(() => void this.#load(left.signal), UNHURRIED_MS);
+      return () => {
+        clearTimeout(timer);
+        left.abort();
+      };
     });
     $effect(() => {
       const { view } = this;
@@ -46,13 +50,17 @@ export class EffectsController {
     this.view.refresh(this.#context.ref, this.#context.view.range.span);
   }
 
-  async #load(): Promise<void> {
+  /** The page may be left while the parts are on their way: nothing of it may be read then. */
+  async #load(left: AbortSignal): Promise<void> {
+    let parts;
     try {
-      this.view = new (await loadEffectParts()).TableEffectsView();
-      this.#last = Date.now();
+      parts = await loadEffectParts();
     } catch {
       return; // its place says that it did not load
     }
+    if (left.aborted) return;
+    this.#last = Date.now();
+    this.view = new parts.TableEffectsView();
     this.view.askShown(this.#context.ref, this.#context.view.range.span);
   }
 }

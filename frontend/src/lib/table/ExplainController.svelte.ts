@@ -22,6 +22,7 @@ export class ExplainController {
   explanation = $state.raw<ExplanationOverlay | null>(null);
 
   readonly #context: TablePageContext;
+  #gone = false;
 
   /** What is explained: the selection, else what is shown. */
   readonly window = $derived.by(() => {
@@ -32,6 +33,7 @@ export class ExplainController {
 
   constructor(context: TablePageContext, lanes: Lanes) {
     this.#context = context;
+    $effect(() => () => (this.#gone = true));
     $effect(() => this.#updateOverlay(this.view?.page, lanes.answer()));
     $effect(() => {
       if (lanes.shown()) untrack(() => void this.explain(false));
@@ -61,7 +63,7 @@ export class ExplainController {
     } catch {
       return; // its place says that it did not load
     }
-    if (name !== this.#context.ref || (!refresh && this.view.window)) return;
+    if (this.#gone || name !== this.#context.ref || (!refresh && this.view.window)) return;
     this.view.baseline = this.#context.view.base;
     await this.view.explain(this.window, this.#context.view.job);
   }
@@ -73,7 +75,7 @@ export class ExplainController {
     }
     void import('#lib/timeline/shapes/explanation-overlay.ts').then(
       ({ overlayOf }) => {
-        if (this.view?.page === page) this.explanation = overlayOf(page.job, page.explanation.changes, drawn);
+        if (!this.#gone && this.view?.page === page) this.explanation = overlayOf(page.job, page.explanation.changes, drawn);
       },
       () => undefined, // the panel beside says the same in words
     );

@@ -40,6 +40,7 @@ export class TableData {
     $effect(() => {
       void context.ref;
       return () => {
+        this.#known = undefined; // what is on its way is no longer wanted, and the page may be gone
         for (const each of [this.table, this.timeline, this.commit, this.overview]) each.clear();
         view.forget();
       };
@@ -107,7 +108,7 @@ export class TableData {
     const late = setTimeout(() => this.table.data || this.askTable(), LATE_MS);
     await this.#askLanes(true);
     clearTimeout(late);
-    if (name !== this.#context.ref || this.table.pending) return;
+    if (name !== this.#known || this.table.pending) return;
     const detail = this.timeline.problem ? null : this.timeline.data?.detail;
     if (detail) this.table.take(detail);
     else if (this.timeline.problem?.status !== NOT_FOUND) this.askTable();
