@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
+from limnograph.domain.answers.findings import Finding
 from limnograph.domain.answers.tables import Freshness, Health, Hint, LinkedJob, Ref, TableDetail, TableRef
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
@@ -28,8 +30,16 @@ DAY = 86_400 * MICROS_PER_SECOND
 class TableService:
     """The current state of one table. Immutable after construction."""
 
-    def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, limits: Thresholds = Thresholds()) -> None:  # noqa: B008
-        self._store, self._jobs, self._clock, self._limits = store, jobs, clock, limits
+    def __init__(
+        self,
+        store: HotStore,
+        jobs: Jobs,
+        clock: Clock,
+        limits: Thresholds = Thresholds(),  # noqa: B008
+        *,
+        findings: Callable[[str | None, Micros], tuple[Finding, ...]] = lambda _uuid, _now: (),
+    ) -> None:
+        self._store, self._jobs, self._clock, self._limits, self._findings = store, jobs, clock, limits, findings
 
     async def detail(self, name: TableName) -> TableDetail:
         """The current state. Raises NotFound; SourceUnavailable before the first read."""
@@ -80,6 +90,7 @@ class TableService:
             first_seen_at=to_millis(first.at) if first else None,
             watermark=to_millis(watermark),
             hints=self._hints(name, jobs),
+            findings=self._findings(history.uuid or None, now),
         )
 
     def _hints(self, name: TableName, jobs: list[LinkedJob]) -> list[Hint]:

@@ -4,13 +4,13 @@ specs.
 
 from __future__ import annotations
 
+from limnograph.analysis.schema.field_trees import Tree, tree_of
 from limnograph.domain.answers.commits import TouchedRows
 from limnograph.domain.answers.tables import PartitionField
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.metadata.partition_predicate import Predicate, PredicateColumn, Touched, predicate
 from limnograph.services.lake.history import History
 from limnograph.services.table.schema import versions as schemas
-from limnograph.services.table.schema.field_trees import Tree, tree_of
 
 ICEBERG = "iceberg"
 _OTHER_FORMAT = Predicate(None, "Iceberg statements do not run on tables of other formats.")

@@ -6,12 +6,12 @@ import json
 import pytest
 
 from lakes import Lake, rows
+from limnograph.analysis.schema.diff import compare, promotes, worst
+from limnograph.analysis.schema.field_trees import tree_of
 from limnograph.domain.errors import NotFound, SourceUnavailable
 from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS
 from limnograph.domain.ids import TableName
 from limnograph.services.lake.lake import Facts
-from limnograph.services.table.schema.diff import compare, promotes, worst
-from limnograph.services.table.schema.field_trees import tree_of
 from memory_meta import MemoryMetaStore, local_passes
 from serving_kit import HOUR, NOW, FixedClock, change, lake, moved, parts, row
 

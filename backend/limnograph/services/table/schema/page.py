@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+from limnograph.analysis.schema import diff as schema_diff
+from limnograph.analysis.schema.field_trees import Tree, TreeField, tree_of
 from limnograph.domain.answers.schemas import (
     FieldHistory,
     FieldSpan,
@@ -25,8 +27,6 @@ from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
 from limnograph.services.lake.table_changes import ChangeLog, told
 from limnograph.services.table.histories import TableHistories
-from limnograph.services.table.schema import diff as schema_diff
-from limnograph.services.table.schema.field_trees import Tree, TreeField, tree_of
 
 KINDS = ("schema", "spec", "sort_order")
 VERSIONS_SHOWN = 200

@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain
 
+from limnograph.analysis.schema.field_trees import Tree, TreeField
 from limnograph.domain.answers.schemas import FieldChange, FieldChangeKind, Risk
-from limnograph.services.table.schema.field_trees import Tree, TreeField
 
 _WIDER = {
     "int": {"long"},

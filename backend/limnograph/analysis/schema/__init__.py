@@ -1,0 +1,1 @@
+"""Schemas as trees of fields, and their differences. Pure."""
