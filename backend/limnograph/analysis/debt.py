@@ -22,12 +22,15 @@ DELETE_RATIO = 0.3
 
 
 class Debt(NamedTuple):
-    """Files and bytes to rewrite, their number of groups, and files expected afterwards."""
+    """Files and bytes to rewrite, their number of groups, and files expected afterwards. `saved`: how many files fewer
+    there are if only those groups are rewritten that leave at most half of their files.
+    """
 
     files: int
     bytes: int
     groups: int
     outputs: int
+    saved: int
 
 
 def debt(group: Longs, size: Longs, rule: Targets, deleted: Flags | None = None) -> Debt:
@@ -43,9 +46,9 @@ def debt(group: Longs, size: Longs, rule: Targets, deleted: Flags | None = None)
         candidate |= size > rule.large_above
     rows = np.flatnonzero(candidate)
     rows = rows[np.argsort(group[rows], kind="stable")]
-    found = np.zeros(4, np.int64)
+    found = np.zeros(5, np.int64)
     for files, total, outputs in _chosen(group[rows], size[rows], by_delete[rows], rule):
-        found += (files, total, 1, outputs)
+        found += (files, total, 1, outputs, files - outputs if 2 * outputs <= files else 0)
     return Debt(*map(int, found))
 
 

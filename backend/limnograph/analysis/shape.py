@@ -44,6 +44,7 @@ def shape_of(owed: Debt | None = None, uneven: Skew | None = None) -> Shape:
         debt_bytes=owed.bytes if owed else None,
         debt_groups=owed.groups if owed else None,
         debt_outputs=owed.outputs if owed else None,
+        debt_saved_files=owed.saved if owed else None,
         skew_max_over_median=uneven.max_over_median if uneven else None,
         skew_cv=uneven.cv if uneven else None,
         skew_gini=uneven.gini if uneven else None,

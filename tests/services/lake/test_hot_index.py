@@ -126,7 +126,7 @@ def test_beyond_the_budget_old_hours_are_evicted_and_responses_stay_the_same() -
 
 
 def test_a_viewed_table_keeps_its_hours_longest() -> None:
-    made = HotStore(many(6, 40), FixedClock(), most_bytes=parts(many(6, 40)).store.nbytes * 9 // 10)
+    made = HotStore(many(6, 40), FixedClock(), most_bytes=parts(many(6, 40)).store.nbytes * 19 // 20)
     made.asked("u3")
     made.refresh()
     assert made.reading.lake.edges

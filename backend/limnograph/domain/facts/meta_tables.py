@@ -27,10 +27,11 @@ from limnograph.domain.facts.columns import (
 )
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
+from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact, span_columns
 from limnograph.domain.time import Micros
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Property `limnograph.schema-version` of every meta table; rises when a column or a table is added."""
 
 HISTOGRAM_EDGES = tuple(2**power for power in range(13, 33))
@@ -140,6 +141,9 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     debt_files: Annotated[int | None, Col(59, LONG, "data files a compaction would rewrite")] = None
     debt_bytes: Annotated[int | None, Col(60, LONG, "bytes a compaction would rewrite")] = None
     debt_groups: Annotated[int | None, Col(61, LONG, "file groups a compaction would rewrite")] = None
+    debt_saved_files: Annotated[
+        int | None, Col(84, LONG, "files fewer after a compaction of the groups that it at least halves")
+    ] = None
     overlap_depth_max: Annotated[
         int | None, Col(62, LONG, "most files that cover one value of the first sort field")
     ] = None
@@ -241,6 +245,7 @@ EFFECTS = MetaTable(
     ("committed_at", "month"),
     ("table_uuid", "committed_at"),
 )
+FINDINGS = MetaTable("findings", columns_of(FindingFact), ("finding_id", "seq"), ("at", "month"), ("table_uuid", "at"))
 HOURLY = MetaTable(
     "snapshots_hourly", span_columns("hour"), ("table_uuid", "hour"), ("hour", "month"), ("table_uuid", "hour")
 )
@@ -248,4 +253,4 @@ DAILY = MetaTable("snapshots_daily", span_columns("day"), ("table_uuid", "day"),
 MAINTENANCE = MetaTable(
     "maintenance", columns_of(MaintenanceFact), ("run_id", "status"), ("started_at", "month"), ("table", "started_at")
 )
-META_TABLES = (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, HOURLY, DAILY, MAINTENANCE)
+META_TABLES = (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, HOURLY, DAILY, MAINTENANCE)

@@ -95,14 +95,15 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """Numbers over all live files that cannot be derived by adding up snapshots: debt (as Iceberg's bin-pack planner
     computes it), depth of overlap of the first sort or partition field, skew of partition bytes.
 
-    `debt_outputs`: files that compaction of the debt would write. `overlap_unbounded`: files without bounds, which
-    overlap does not count.
+    `debt_outputs`: files that compaction of the debt would write. `debt_saved_files`: see `analysis.debt`.
+    `overlap_unbounded`: files without bounds, which overlap does not count.
     """
 
     debt_files: int | None = None
     debt_bytes: int | None = None
     debt_groups: int | None = None
     debt_outputs: int | None = None
+    debt_saved_files: int | None = None
     overlap_depth_max: int | None = None
     overlap_depth_mean: float | None = None
     overlap_unbounded: int | None = None

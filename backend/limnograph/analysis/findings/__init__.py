@@ -1,0 +1,1 @@
+"""Findings: what is wrong with a table, since when, and whether it ended. Pure."""

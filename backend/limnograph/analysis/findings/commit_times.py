@@ -1,0 +1,137 @@
+"""`stale`: a table that is no longer written at its usual rhythm; and the age of its oldest retained snapshot."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.analysis.findings.facts import UNKNOWN, Floats, Ints, TableFacts
+from limnograph.analysis.findings.level import NEVER, Level
+from limnograph.analysis.findings.stretch import Stretch, ended
+from limnograph.analysis.usual_gap import LAST_GAPS, breaks, usual_gaps_s
+from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
+
+SAMPLED = 64
+"""Every so many commits, the time of one is kept."""
+SAMPLES_KEPT = 256
+_NONE = np.zeros(0, np.int64)
+
+
+class CommitTimes(NamedTuple):
+    """Times in microseconds.
+
+    commits  number so far
+    gaps     the latest gaps between bursts of commits
+    samples  times of commits 0, SAMPLED, 2 x SAMPLED, …, the latest ones; `first_sample`: index of the first of them
+    """
+
+    commits: int = 0
+    first: Micros | None = None
+    last: Micros | None = None
+    gaps: Ints = _NONE
+    samples: Ints = _NONE
+    first_sample: int = 0
+    stale: Stretch | None = None
+    past: tuple[Stretch, ...] = ()
+
+
+def advance(state: CommitTimes, facts: TableFacts, *, until: Micros, limits: FindingLimits) -> CommitTimes:
+    """The state after more moves; a move of main is a sign of life, whatever it moves to. O(moves): only long
+    pauses are looked at one by one.
+    """
+    times = facts.times
+    if not len(times):
+        return _silent(state, until, limits)
+    before = times if state.last is None else np.concatenate([[state.last], times])
+    pauses = np.flatnonzero(np.diff(before) > limits.stale_least) + (0 if state.last is not None else 1)
+    done = 0
+    for place in pauses.tolist():  # the move at this index ends a pause
+        state = _counted(state, times[done:place])
+        state = _silent(state, Micros(times[place] - 1), limits)
+        if state.stale is not None:
+            closed = state.stale._replace(closed=Micros(times[place]), closed_by=str(facts.ids[place]))
+            state = state._replace(stale=None, past=ended(state.past, closed))
+        done = place
+    return _silent(_counted(state, times[done:]), until, limits)
+
+
+def due(state: CommitTimes, limits: FindingLimits) -> Micros:
+    """When the table becomes stale, or is retired."""
+    after = _limit_us(state, limits)
+    if after is None or state.last is None:
+        return NEVER
+    if state.stale is None:
+        retired = bool(state.past) and state.past[-1].closed_by == "retired" and state.past[-1].began == state.last
+        return NEVER if retired else Micros(state.last + after)
+    return Micros(state.last + round(limits.retired_intervals * after))
+
+
+def usual_s(state: CommitTimes) -> float | None:
+    """The usual gap (`analysis.usual_gap`), seconds; None if unknown."""
+    if state.first is None or state.last is None:
+        return None
+    gaps = np.full((1, LAST_GAPS), np.inf)
+    gaps[0, : len(state.gaps)] = state.gaps
+    found = float(usual_gaps_s(gaps, np.array([state.commits]), np.array([state.last - state.first]))[0])
+    return None if np.isnan(found) else found
+
+
+def oldest_ages(state: CommitTimes, facts: TableFacts) -> Floats:
+    """Microseconds, per move, since the oldest snapshot that the table still has was committed: a lower bound, from the
+    number of retained snapshots; NaN if unknown. `state`: before these moves.
+    """
+    kept = facts.integers("live_snapshots")
+    ordinals = state.commits + np.arange(len(facts.times)) - kept + 1
+    samples = np.concatenate([state.samples, _sampled(state.commits, facts.times)])
+    places = -(-ordinals // SAMPLED) - state.first_sample
+    inside = (places < len(samples)) & (kept != UNKNOWN)
+    found = samples[places.clip(0, max(len(samples) - 1, 0))] if len(samples) else np.zeros(len(kept), np.int64)
+    return np.where(inside, (facts.times - found).astype(np.float64), np.nan)
+
+
+def unexpired(state: CommitTimes, facts: TableFacts, limits: FindingLimits) -> Level:
+    """Retained snapshots, where the oldest is past its age."""
+    ages = oldest_ages(state, facts)
+    with np.errstate(invalid="ignore"):
+        matters = ages > limits.snapshot_age
+    kept = np.where(np.isnan(ages), np.nan, facts.numbers("live_snapshots"))
+    return Level(kept, np.full(len(kept), float(limits.snapshots)), matters)
+
+
+def _sampled(count: int, times: Ints) -> Ints:
+    return times[(-count) % SAMPLED :: SAMPLED]
+
+
+def _counted(state: CommitTimes, times: Ints) -> CommitTimes:
+    if not len(times):
+        return state
+    every = times if state.last is None else np.concatenate([[state.last], times])
+    places = breaks(every)
+    samples = np.concatenate([state.samples, _sampled(state.commits, times)])
+    dropped = max(0, len(samples) - SAMPLES_KEPT)
+    return state._replace(
+        commits=state.commits + len(times),
+        first=Micros(times[0]) if state.first is None else state.first,
+        last=Micros(max(int(times[-1]), state.last or 0)),
+        gaps=np.concatenate([state.gaps, every[places] - every[places - 1]])[-LAST_GAPS:],
+        samples=samples[dropped:],
+        first_sample=state.first_sample + dropped,
+    )
+
+
+def _limit_us(state: CommitTimes, limits: FindingLimits) -> int | None:
+    usual = usual_s(state)
+    return None if usual is None else max(limits.stale_least, round(limits.stale_intervals * usual * MICROS_PER_SECOND))
+
+
+def _silent(state: CommitTimes, until: Micros, limits: FindingLimits) -> CommitTimes:
+    """With what silence until an instant brings."""
+    when = due(state, limits)
+    if when > until or state.last is None:
+        return state
+    if state.stale is None:
+        return _silent(state._replace(stale=Stretch(state.last, when)), until, limits)
+    closed = state.stale._replace(closed=when, closed_by="retired")
+    return state._replace(stale=None, past=ended(state.past, closed))

@@ -1,0 +1,151 @@
+"""Level rules: a finding opens after a number was above its limit for ten minutes or two commits, and closes below 0.8
+of it, with at least an hour between two transitions.
+
+A rule reads its rows once, in order, in any portions: the state after one portion is where the next one continues, so
+that a finding does not depend on when it was evaluated.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.analysis.findings.facts import Flags, Floats, Ints
+from limnograph.analysis.findings.stretch import Stretch, ended
+from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.time import Micros
+
+OVER, BETWEEN, UNDER = 1, 0, -1
+UNKNOWN_POSITION = -2
+NEVER = Micros(2**62)
+_LONG_AGO = Micros(-(2**62))
+
+
+class Level(NamedTuple):
+    """A measure and its limit, per move of main; NaN where unknown. `matters`: false where other conditions are not
+    met, which also closes a finding.
+    """
+
+    values: Floats
+    limits: Floats
+    matters: Flags
+
+
+class LevelState(NamedTuple):
+    """What a rule remembers between two portions of rows.
+
+    position  whether the last known value was over, between or under; None: no value is known
+    since     when it came there, by which commit, and the second commit that left it there
+    turned    the last transition
+    """
+
+    position: int | None = None
+    since: Micros = _LONG_AGO
+    commit: int | None = None
+    second: Micros | None = None
+    truncated: bool = False
+    high: float = 0.0
+    turned: Micros = _LONG_AGO
+    open: Stretch | None = None
+    past: tuple[Stretch, ...] = ()
+
+
+class _Step(NamedTuple):
+    """A run of moves with the same position."""
+
+    position: int
+    at: Micros
+    commit: int
+    second: Micros | None
+    high: float
+
+
+def advance(
+    state: LevelState, times: Ints, ids: Ints, level: Level, *, until: Micros, limits: FindingLimits
+) -> LevelState:
+    """The state after more moves, and at the instant `until`. O(moves), and nearly nothing while the position does not
+    change.
+    """
+    for step in _steps(times, ids, level, limits):
+        if step.position == state.position:
+            second = step.at if state.second is None else state.second
+            state = state._replace(second=second, high=max(state.high, step.high), open=_raised(state.open, step))
+            continue
+        state = _settled(state, Micros(step.at - 1), limits)
+        goes_on = step.position == OVER and state.open is None
+        state = state._replace(
+            position=step.position,
+            since=step.at,
+            commit=step.commit,
+            second=step.second,
+            truncated=state.position is None and goes_on,
+            high=step.high,
+            open=_raised(state.open, step),
+        )
+    return _settled(state, until, limits)
+
+
+def due(state: LevelState, limits: FindingLimits) -> Micros:
+    """When the state changes although nothing is committed; NEVER if it does not."""
+    if state.open is None and state.position == OVER:
+        return _opens(state, limits)
+    if state.open is not None and state.position == UNDER:
+        return Micros(max(state.since, state.turned + limits.rest))
+    return NEVER
+
+
+def positions_of(level: Level, limits: FindingLimits) -> Ints:
+    """Where each value lies: OVER its limit, UNDER the limit at which a finding closes, BETWEEN, or unknown."""
+    known = ~(np.isnan(level.values) | np.isnan(level.limits))
+    with np.errstate(invalid="ignore"):
+        over = level.matters & (level.values > level.limits)
+        under = ~level.matters | (level.values < limits.below * level.limits)
+    return np.where(known, np.where(over, OVER, np.where(under, UNDER, BETWEEN)), UNKNOWN_POSITION)
+
+
+def _steps(times: Ints, ids: Ints, level: Level, limits: FindingLimits) -> list[_Step]:
+    positions = positions_of(level, limits)
+    known = positions != UNKNOWN_POSITION
+    times, ids, positions, values = times[known], ids[known], positions[known], level.values[known]
+    if not len(times):
+        return []
+    starts = np.flatnonzero(np.diff(positions, prepend=UNKNOWN_POSITION))
+    ends = np.append(starts[1:], len(times))
+    highs = np.maximum.reduceat(values, starts)
+    return [
+        _Step(
+            int(positions[start]),
+            Micros(times[start]),
+            int(ids[start]),
+            Micros(times[start + 1]) if end - start > 1 else None,
+            float(high),
+        )
+        for start, end, high in zip(starts.tolist(), ends.tolist(), highs.tolist(), strict=True)
+    ]
+
+
+def _opens(state: LevelState, limits: FindingLimits) -> Micros:
+    confirmed = Micros(state.since + limits.confirmed_after)
+    if state.second is not None:
+        confirmed = min(confirmed, state.second)
+    return Micros(max(confirmed, state.turned + limits.rest))
+
+
+def _settled(state: LevelState, until: Micros, limits: FindingLimits) -> LevelState:
+    """With the transition that time alone brings."""
+    when = due(state, limits)
+    if when > until:
+        return state
+    if state.open is None:
+        began = Stretch(state.since, when, state.commit, peak=state.high, truncated=state.truncated)
+        return state._replace(open=began, turned=when)
+    closed = state.open._replace(closed=when, closed_by=str(state.commit))
+    return state._replace(open=None, past=ended(state.past, closed), turned=when)
+
+
+def _raised(stretch: Stretch | None, step: _Step) -> Stretch | None:
+    """With a larger peak. What a value under the limit is does not matter: it ends the stretch."""
+    if stretch is None or step.position == UNDER or (stretch.peak is not None and stretch.peak >= step.high):
+        return stretch
+    return stretch._replace(peak=step.high)

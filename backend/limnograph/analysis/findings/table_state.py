@@ -1,0 +1,89 @@
+"""All rules on one table: the state after each portion of facts, and the episodes that it contains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.analysis.findings import bursts, commit_times, compaction, contributions, deletes, events, level
+from limnograph.analysis.findings.bursts import BurstState
+from limnograph.analysis.findings.commit_times import CommitTimes
+from limnograph.analysis.findings.compaction import CompactionState
+from limnograph.analysis.findings.contributions import Contributions
+from limnograph.analysis.findings.deletes import DeleteHistory
+from limnograph.analysis.findings.facts import COLUMNS, TableChange, TableFacts
+from limnograph.analysis.findings.level import LevelState
+from limnograph.analysis.findings.levels import LEVELS
+from limnograph.domain.finding_codes import FindingCode
+from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.time import EPOCH, Micros
+
+_LIMITS = FindingLimits()
+
+
+class TableState(NamedTuple):
+    """What is remembered of a table's past. `at`: the instant of the last evaluation; `last`: the last known number of
+    each column.
+    """
+
+    at: Micros | None = None
+    last: Mapping[str, float] = {}
+    levels: Mapping[FindingCode, LevelState] = {}
+    times: CommitTimes = CommitTimes()
+    bursts: BurstState = BurstState()
+    compaction: CompactionState = CompactionState()
+    deletes: DeleteHistory = DeleteHistory()
+    contributions: Contributions = Contributions()
+
+
+def advance(state: TableState, facts: TableFacts, *, until: Micros, limits: FindingLimits = _LIMITS) -> TableState:
+    """The state at `until`, after the moves since the last evaluation. `facts` may reach further on both sides. The
+    result is the same for any portions in which the moves arrive in order. O(new moves).
+    """
+    new = facts.between(state.at, until)
+    measures = {rule.code: rule.level(new, limits) for rule in LEVELS}
+    growth, seen = deletes.grown(state.deletes, new, limits)
+    measures["delete_files_growing"] = growth
+    measures["snapshots_unbounded"] = commit_times.unexpired(state.times, new, limits)
+    levels = dict(state.levels)
+    for code, measure in measures.items():
+        known = levels.get(code, LevelState())
+        levels[code] = level.advance(known, new.times, new.ids, measure, until=until, limits=limits)
+    return TableState(
+        at=until,
+        last=_last(state.last, new),
+        levels=levels,
+        times=commit_times.advance(state.times, new, until=until, limits=limits),
+        bursts=bursts.advance(state.bursts, new, until=until, limits=limits),
+        compaction=compaction.advance(state.compaction, new, measures["small_files"], until=until, limits=limits),
+        deletes=seen,
+        contributions=contributions.advance(state.contributions, new),
+    )
+
+
+def due(state: TableState, changes: Sequence[TableChange] = (), limits: FindingLimits = _LIMITS) -> Micros:
+    """The next instant at which an episode opens or closes although nothing is committed; NEVER if none does."""
+    return Micros(
+        min(
+            bursts.due(state.bursts, limits),
+            commit_times.due(state.times, limits),
+            compaction.due(state.compaction, limits),
+            events.due(changes, until=state.at or EPOCH, limits=limits),
+            *(level.due(each, limits) for each in state.levels.values()),
+        )
+    )
+
+
+def _last(known: Mapping[str, float], facts: TableFacts) -> Mapping[str, float]:
+    """The last known number of each column."""
+    if not len(facts.times):
+        return known
+    found = dict(known)
+    for name in COLUMNS:
+        values = facts.numbers(name)
+        places = np.flatnonzero(~np.isnan(values))
+        if len(places):
+            found[name] = float(values[places[-1]])
+    return found

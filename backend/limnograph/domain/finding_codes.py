@@ -1,0 +1,66 @@
+"""The closed set of finding codes: what can be wrong with a table, and how severe it is before any effect is known."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+FindingCode = Literal[
+    "unreadable",
+    "job_slower",
+    "job_silent",
+    "job_failing",
+    "file_burst",
+    "small_files",
+    "too_many_files",
+    "compaction_stopped",
+    "compaction_ineffective",
+    "delete_files_growing",
+    "equality_deletes",
+    "snapshots_unbounded",
+    "metadata_large",
+    "manifests_fragmented",
+    "partition_skew",
+    "schema_breaking",
+    "schema_changed",
+    "spec_changed",
+    "stale",
+    "history_gap",
+]
+FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema", "health"]
+FindingSeverity = Literal["critical", "warning", "info"]
+ClosedBy = Literal["expired", "merged", "retracted", "retired"]
+"""Why a finding closed, if no commit closed it."""
+
+
+class CodeTraits(NamedTuple):
+    """Group of a code, its severity while no effect is known, and whether it is of little harm to a small table."""
+
+    group: FindingGroup
+    severity: FindingSeverity
+    needs_size: bool = False
+
+
+CODES: dict[FindingCode, CodeTraits] = {
+    "unreadable": CodeTraits("health", "critical"),
+    "job_slower": CodeTraits("jobs", "warning"),
+    "job_silent": CodeTraits("jobs", "warning"),
+    "job_failing": CodeTraits("jobs", "warning"),
+    "file_burst": CodeTraits("files", "warning", needs_size=True),
+    "small_files": CodeTraits("files", "warning", needs_size=True),
+    "too_many_files": CodeTraits("files", "warning", needs_size=True),
+    "compaction_stopped": CodeTraits("files", "warning", needs_size=True),
+    "compaction_ineffective": CodeTraits("files", "warning", needs_size=True),
+    "delete_files_growing": CodeTraits("deletes", "warning", needs_size=True),
+    "equality_deletes": CodeTraits("deletes", "info", needs_size=True),
+    "snapshots_unbounded": CodeTraits("metadata", "warning", needs_size=True),
+    "metadata_large": CodeTraits("metadata", "warning", needs_size=True),
+    "manifests_fragmented": CodeTraits("metadata", "warning", needs_size=True),
+    "partition_skew": CodeTraits("layout", "warning", needs_size=True),
+    "schema_breaking": CodeTraits("schema", "warning"),
+    "schema_changed": CodeTraits("schema", "info"),
+    "spec_changed": CodeTraits("schema", "info"),
+    "stale": CodeTraits("health", "warning"),
+    "history_gap": CodeTraits("health", "info"),
+}
+SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
+"""From the most severe to the least."""

@@ -1,0 +1,51 @@
+"""Thresholds of findings. Sources: docs/findings.md names one for each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from limnograph.domain.time import MICROS_PER_SECOND
+
+MINUTE = 60 * MICROS_PER_SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+MIB = 1 << 20
+
+
+class FindingLimits(NamedTuple):
+    """Counts are files, partitions or snapshots; shares are fractions of one; times are microseconds."""
+
+    confirmed_after: int = 10 * MINUTE  # a level that was exceeded this long, or by two commits, opens a finding
+    rest: int = HOUR  # between two transitions of one finding
+    below: float = 0.8  # of its limit: a level closes
+    expires_after: int = 7 * DAY  # an event without an effect
+    small_table_bytes: int = 1 << 30
+    burst_files: int = 1_000
+    burst_over_usual: float = 5.0  # times the 99th percentile of the writer's commits
+    burst_within: int = 5 * MINUTE  # commits of one writer that count as one
+    burst_small_share: float = 0.25  # average added file below this fraction of the target
+    burst_removed: float = 0.8  # of its files: merged or deleted
+    saved_files: int = 20
+    saved_share: float = 0.02  # of the live files
+    data_files: int = 100_000
+    large_share: float = 0.75  # average file above this fraction of the target: the table is simply large
+    replaces: int = 3
+    replace_gaps: float = 3.0
+    replace_least: int = DAY
+    rewritten_files: int = 20
+    removed_debt: float = 0.1
+    delete_files: int = 20
+    delete_share: float = 0.1  # delete files per data file
+    equality_days: int = 7
+    snapshots: int = 500
+    snapshot_age: int = 5 * DAY  # default of history.expire.max-snapshot-age-ms
+    metadata_bytes: int = 5 * MIB
+    manifest_target: int = 8 * MIB  # default of commit.manifest.target-size-bytes
+    manifest_factor: float = 2.0
+    manifest_excess: int = 20
+    manifests_merged: int = 100  # default of commit.manifest.min-count-to-merge
+    skew_partitions: int = 10
+    skew_ratio: float = 10.0
+    stale_intervals: float = 3.0
+    stale_least: int = HOUR
+    retired_intervals: float = 30.0  # times the age at which a table is stale
