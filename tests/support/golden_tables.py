@@ -25,12 +25,14 @@ from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.adapters.meta.tables import ensure_meta_tables
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
+from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact
 from limnograph.domain.facts.meta_tables import (
     ALERTS,
     CHANGES,
     DAILY,
     EFFECTS,
+    FINDINGS,
     HOURLY,
     LABELS,
     MAINTENANCE,
@@ -134,7 +136,21 @@ def told() -> dict[MetaTable, list[Any]]:
         verdict="helped",
         ratio=0.86,
     )
-    return {RUNS: [ended], ALERTS: [fired], REPORTS: [scan], LABELS: [said], EFFECTS: [effect]}
+    finding = FindingFact(
+        finding_id="f" * 32,
+        seq=1,
+        at=BEGIN + 5,
+        table_uuid="u-1",
+        code="file_burst",
+        subject="",
+        state="open",
+        severity="warning",
+        opened_at=BEGIN + 5,
+        cause_snapshot_ids=[2**62 + 1],
+        evidence={"files": "3"},
+    )
+    inbox = {RUNS: [ended], ALERTS: [fired], REPORTS: [scan], LABELS: [said], EFFECTS: [effect]}
+    return {**inbox, FINDINGS: [finding]}
 
 
 def plain(rows: list[Any]) -> list[dict[str, Any]]:

@@ -16,10 +16,11 @@ import msgspec
 
 from limnograph.domain.answers.effect_ledger import LedgerVerdict, Measure
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.queries import CommitsQuery, Direction, EffectsQuery, FleetQuery, FleetSort
+from limnograph.domain.finding_codes import FindingCode, FindingSeverity
+from limnograph.domain.queries import CommitsQuery, Direction, EffectsQuery, FindingsQuery, FleetQuery, FleetSort
 from limnograph.domain.time import Millis
 
-Kind = Literal["tables", "commits", "alerts", "effects"]
+Kind = Literal["tables", "commits", "alerts", "effects", "findings"]
 Position = list[int | float | str]
 UNKNOWN = "is not a valid cursor; omit it to start at the first page"
 _LEAST, _MOST = -(2**63), 2**63 - 1
@@ -45,7 +46,7 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     operation: str | None = None
     min_added_data_files: int | None = None
     schema_changed: bool | None = None
-    state: Literal["firing", "resolved", "unknown"] | None = None
+    state: Literal["firing", "resolved", "unknown", "open", "closed"] | None = None
     only_table: str | None = None
     owner: str | None = None
     action: str | None = None
@@ -53,6 +54,8 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     job: str | None = None
     measure: Measure | None = None
     verdict: LedgerVerdict | None = None
+    severity: FindingSeverity | None = None
+    code: FindingCode | None = None
 
     def value(self, parameter: str) -> Any:
         """The value of a parameter, by its wire name."""
@@ -112,6 +115,19 @@ def of_effects(query: EffectsQuery) -> CursorQuery:
         job=query.job or None,
         measure=query.measure,
         verdict=query.verdict,
+    )
+
+
+def of_findings(query: FindingsQuery) -> CursorQuery:
+    """The query of a page of findings."""
+    return CursorQuery(
+        of="findings",
+        start=query.start,
+        end=query.end,
+        state=query.state,
+        severity=query.severity,
+        code=query.code,
+        only_table=query.table or None,
     )
 
 

@@ -7,7 +7,9 @@ from typing import Literal
 import msgspec
 
 from limnograph.domain.answers.effect_ledger import LedgerVerdict, Measure
+from limnograph.domain.answers.findings import FindingState
 from limnograph.domain.answers.partitions import PartitionSort
+from limnograph.domain.finding_codes import FindingCode, FindingSeverity
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Millis
 
@@ -116,5 +118,20 @@ class EffectsQuery(msgspec.Struct, frozen=True, kw_only=True):
     job: str = ""
     measure: Measure | None = None
     verdict: LedgerVerdict | None = None
+    cursor: str | None = None
+    limit: int = DEFAULT_LIMIT
+
+
+class FindingsQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of findings; empty filters match all. Closed ones are those that closed in `[start, end)`, epoch ms.
+    `table`: `catalog.namespace.table`.
+    """
+
+    start: Millis
+    end: Millis
+    state: FindingState = "open"
+    severity: FindingSeverity | None = None
+    code: FindingCode | None = None
+    table: str = ""
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT

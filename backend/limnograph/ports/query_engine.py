@@ -11,7 +11,16 @@ import polars as pl
 from limnograph.domain.time import Micros
 
 Table = Literal[
-    "snapshots", "changes", "runs", "alerts", "reports", "labels", "effects", "snapshots_hourly", "snapshots_daily"
+    "snapshots",
+    "changes",
+    "runs",
+    "alerts",
+    "reports",
+    "labels",
+    "effects",
+    "findings",
+    "snapshots_hourly",
+    "snapshots_daily",
 ]
 
 

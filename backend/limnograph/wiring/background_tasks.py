@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable
 
+from limnograph.domain.answers.stream import ResetStreamEvent
 from limnograph.domain.errors import LimnographError, SourceError
 from limnograph.domain.time import to_millis
 from limnograph.ports.clock import Clock
@@ -15,9 +16,13 @@ from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.staleness import AlertStaleness
 from limnograph.services.effects.measuring import EffectMeasurer
+from limnograph.services.findings.effects import FindingEffects
+from limnograph.services.findings.evaluator import FindingsEvaluator
+from limnograph.services.findings.views import stream_event
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.server.live import Live
 from limnograph.services.sources.cold_reads import WITHIN_S
 from limnograph.services.sources.metrics import Metrics
 
@@ -26,6 +31,9 @@ PROBE_SOURCES_S = 30.0
 INBOX_S = 10.0
 CHECK_ALERTS_S = 30.0
 MEASURE_S = 20.0
+EVALUATE_S = 1.0
+MOST_FINDINGS = 100
+"""Transitions that are published one by one; after more, readers reload."""
 FIRST_TABLES_S = 0.2
 """Interval at which `log_first_tables` polls, seconds."""
 _log = logging.getLogger("limnograph.server")
@@ -95,6 +103,27 @@ async def keep_measuring_effects(measurer: EffectMeasurer, store: HotStore) -> N
             _log.warning("effects: %s", error)
         except Exception:  # noqa: BLE001  # the next call starts from the same state
             _log.exception("effects could not be measured")
+
+
+async def keep_finding(evaluator: FindingsEvaluator, effects: FindingEffects, store: HotStore, live: Live) -> None:
+    """Evaluate findings as facts arrive, publish their transitions, and measure their effects, once the meta tables
+    have been read.
+    """
+    while True:
+        await asyncio.sleep(EVALUATE_S)
+        if not store.attempted:
+            continue
+        try:
+            recorded = await asyncio.to_thread(evaluator.evaluate)
+            if len(recorded) > MOST_FINDINGS:
+                live.publish("reset", ResetStreamEvent(reason="too-much"))
+            for fact in recorded[:MOST_FINDINGS]:
+                live.publish("finding", stream_event(fact))
+            await effects.measure_due()
+        except LimnographError as error:
+            _log.warning("findings: %s", error)
+        except Exception:  # noqa: BLE001  # the next call starts from the same state
+            _log.exception("findings could not be evaluated")
 
 
 async def keep_checking_alerts(staleness: AlertStaleness) -> None:

@@ -32,6 +32,10 @@ from limnograph.services.events.naming import KnownTable, TableResolver
 from limnograph.services.events.reported_commits import ReportedCommits
 from limnograph.services.explain.labels import Labels
 from limnograph.services.explain.page import ExplainPages
+from limnograph.services.findings.effects import FindingEffects
+from limnograph.services.findings.evaluator import FindingsEvaluator
+from limnograph.services.findings.pages import FindingPages
+from limnograph.services.findings.records import FindingRecords
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
 from limnograph.services.jobs.discovery import ConfiguredJob, Jobs
@@ -156,6 +160,12 @@ class SharedServices:
     """Measured effects."""
     measurer: EffectMeasurer
     """Measures the effects of maintenance operations."""
+    finding_records: FindingRecords
+    """Recorded transitions of findings."""
+    evaluator: FindingsEvaluator
+    """Evaluates what is wrong with each table."""
+    finding_effects: FindingEffects
+    """Measures what the causes of findings did to jobs."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +201,8 @@ def _shared(options: ServerOptions) -> SharedServices:
     watcher = WatcherLink(options.watch_command, store)
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
+    finding_records = FindingRecords(inbox, old)
+    evaluator = FindingsEvaluator(store, finding_records, clock)
     return SharedServices(
         store=store,
         runs=runs,
@@ -206,19 +218,29 @@ def _shared(options: ServerOptions) -> SharedServices:
         cases=cases,
         effect_records=records,
         measurer=EffectMeasurer(store, cases, records, clock, engine=old),
+        finding_records=finding_records,
+        evaluator=evaluator,
+        finding_effects=FindingEffects(evaluator, cases, clock),
     )
 
 
 def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
     store, clock, jobs = shared.store, options.clock, shared.jobs
     old = options.cold or options.engine
+    findings = FindingPages(store, shared.evaluator, shared.finding_records)
     fleet = FleetService(
-        store, jobs, clock, alerts=shared.alerts, sighted=shared.watcher.sighted, catalogs=tuple(options.catalogs)
+        store,
+        jobs,
+        clock,
+        alerts=shared.alerts,
+        sighted=shared.watcher.sighted,
+        catalogs=tuple(options.catalogs),
+        findings=findings.open_of,
     )
     commits = CommitLists(store)
     return Backend(
         fleet=fleet,
-        tables=TableService(store, jobs, clock),
+        tables=TableService(store, jobs, clock, findings=findings.recent_of),
         timelines=_timelines(options, shared, old),
         commits=commits,
         commit_details=CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock)),
@@ -227,12 +249,13 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         refs=RefPages(store, old, clock),
         explanations=ExplainPages(store, jobs, clock, Labels(options.inbox, old, clock), options.meta),
         effects=EffectLedger(store, shared.effect_records, TableOwners(store, old), shared.measurer),
+        findings=findings,
         runs=shared.runs,
         events=_events(options, shared),
         alerts=_alert_pages(options, shared, commits),
         status=_status(options, shared, fleet),
         clock=clock,
-        versions=LakeVersions(store, shared.runs, shared.metrics, shared.alerts),
+        versions=LakeVersions(store, shared.runs, shared.metrics, shared.alerts, lambda: shared.evaluator.board),
         live=shared.live,
         resolved=store.resolved,
     )

@@ -13,6 +13,7 @@ from limnograph.domain.facts.meta_tables import (
     CHANGES,
     DAILY,
     EFFECTS,
+    FINDINGS,
     HOURLY,
     LABELS,
     REPORTS,
@@ -23,7 +24,7 @@ from limnograph.domain.facts.meta_tables import (
 from limnograph.ports.query_engine import MetaQuery
 
 TABLES: dict[str, MetaTable] = {
-    table.name: table for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, HOURLY, DAILY)
+    table.name: table for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, HOURLY, DAILY)
 }
 TIME_COLUMN = {
     **dict.fromkeys(TABLES, "at"),

@@ -10,6 +10,7 @@ import polars as pl
 from limnograph.adapters.embedded import frames
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import ReportFact, RunFact
+from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
 
@@ -26,6 +27,7 @@ class MemoryEngine:
         self._changes: list[ChangeFact] = []
         self._runs: list[RunFact] = []
         self._effects: list[EffectFact] = []
+        self._findings: list[FindingFact] = []
         self._reports: list[ReportFact] = []
         self._rolled: dict[str, pl.DataFrame] = {}
         self._properties: dict[str, Mapping[str, str]] = {}
@@ -39,6 +41,7 @@ class MemoryEngine:
         runs: Sequence[RunFact] = (),
         *,
         effects: Sequence[EffectFact] = (),
+        findings: Sequence[FindingFact] = (),
         reports: Sequence[ReportFact] = (),
     ) -> None:
         """Add rows as one pass does."""
@@ -46,6 +49,7 @@ class MemoryEngine:
         self._changes = [*self._changes, *changes]
         self._runs = [*self._runs, *runs]
         self._effects = [*self._effects, *effects]
+        self._findings = [*self._findings, *findings]
         self._reports = [*self._reports, *reports]
         self._version += 1
 
@@ -83,6 +87,7 @@ class MemoryEngine:
             "changes": self._changes,
             "runs": self._runs,
             "effects": self._effects,
+            "findings": self._findings,
             "reports": self._reports,
         }
         return frames.answer(frames.frame(query.table, held.get(query.table, ())).lazy(), query)

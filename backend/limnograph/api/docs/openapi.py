@@ -17,12 +17,24 @@ from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
 from limnograph.api.docs import openapi_details as details
-from limnograph.api.routes import alerts, effects, events, explain, sessions, stream, structure, system, tables
+from limnograph.api.routes import (
+    alerts,
+    effects,
+    events,
+    explain,
+    findings,
+    sessions,
+    stream,
+    structure,
+    system,
+    tables,
+)
 from limnograph.api.routes import annotations as annotation_routes
 from limnograph.api.wire import values, views
 from limnograph.domain.answers import alerts as alert_views
 from limnograph.domain.answers import annotations as annotation_views
 from limnograph.domain.answers import commits, effect_ledger, explanations, partitions, refs, schemas, timeline
+from limnograph.domain.answers import findings as finding_views
 from limnograph.domain.answers import tables as answers
 from limnograph.domain.answers.stream import STREAM_EVENTS
 from limnograph.domain.inbound import client_reports, notifications, openlineage
@@ -47,6 +59,8 @@ _WIRE = (
     alert_views.AlertmanagerIn,
     annotation_views.AnnotationsPage,
     effect_ledger.LedgerPage,
+    finding_views.FindingsPage,
+    finding_views.FindingDetail,
     views.Problem,
     views.RunIn,
     views.LabelIn,
@@ -90,6 +104,7 @@ def routes() -> list[Any]:
         *alerts.API_HANDLERS,
         *annotation_routes.HANDLERS,
         *effects.HANDLERS,
+        *findings.HANDLERS,
         *sessions.API_HANDLERS,
         *stream.HANDLERS,
     ]

@@ -8,7 +8,7 @@ import msgspec
 
 from limnograph.domain.access import AccessScope
 from limnograph.domain.answers.explanations import LabelKind
-from limnograph.domain.answers.tables import View
+from limnograph.domain.answers.view import View
 from limnograph.domain.time import LATEST_MS, Millis
 
 Instant = Annotated[Millis, msgspec.Meta(ge=0, le=LATEST_MS)]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from limnograph.domain.answers.commits import CommitRow
-from limnograph.domain.answers.tables import View
+from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
 
 AlertStatus = Literal["firing", "resolved"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limnograph.domain.answers.tables import View
+from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
 
 

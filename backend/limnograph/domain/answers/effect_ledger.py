@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from limnograph.domain.answers.tables import View
+from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
 
 Measure = Literal["duration", "planning", "files"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from limnograph.domain.answers.structure import PageHead
-from limnograph.domain.answers.tables import PartitionField, View
+from limnograph.domain.answers.tables import PartitionField
+from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
 
 PartitionSort = Literal[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from limnograph.domain.answers.structure import PageHead
-from limnograph.domain.answers.tables import View
+from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
 
 Risk = Literal["breaking", "check", "safe"]

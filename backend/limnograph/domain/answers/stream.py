@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from limnograph.domain.answers.alerts import AlertStreamEvent
-from limnograph.domain.answers.tables import SourceStatus, View
+from limnograph.domain.answers.findings import FindingState
+from limnograph.domain.answers.tables import SourceStatus
+from limnograph.domain.answers.view import View
+from limnograph.domain.finding_codes import FindingCode, FindingSeverity
 from limnograph.domain.time import Millis
 
 
@@ -34,6 +37,18 @@ class TableStreamEvent(View, frozen=True, kw_only=True):
     commits: int
 
 
+class FindingStreamEvent(View, frozen=True, kw_only=True):
+    """Event `finding`: a finding opened, closed, or changed its severity or the verdict of an effect."""
+
+    finding_id: str
+    catalog: str
+    table_namespace: str
+    table: str
+    code: FindingCode
+    severity: FindingSeverity
+    state: FindingState
+
+
 class SourcesStreamEvent(View, frozen=True, kw_only=True):
     """Event `sources`: a source became available or unavailable."""
 
@@ -50,6 +65,7 @@ STREAM_EVENTS: dict[str, type[View]] = {
     "commit": CommitStreamEvent,
     "alert": AlertStreamEvent,
     "table": TableStreamEvent,
+    "finding": FindingStreamEvent,
     "sources": SourcesStreamEvent,
     "reset": ResetStreamEvent,
 }

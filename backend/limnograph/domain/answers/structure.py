@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from limnograph.domain.answers.tables import Health, View
+from limnograph.domain.answers.tables import Health
+from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
 
 NoteCode = Literal[

@@ -10,6 +10,8 @@ from typing import Literal
 import msgspec
 
 from limnograph.domain.access import AccessScope
+from limnograph.domain.answers.findings import Finding
+from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
 
 ReasonCode = Literal[
@@ -25,10 +27,6 @@ ReasonCode = Literal[
     "none",
 ]
 Health = Literal["ok", "partial", "unreadable", "stale", "unknown", "dropped", "renamed"]
-
-
-class View(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of wire structs."""
 
 
 class Hint(View, frozen=True, kw_only=True):
@@ -92,7 +90,9 @@ class Growth(View, frozen=True, kw_only=True):
 
 
 class TableRow(View, frozen=True, kw_only=True):
-    """One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested."""
+    """One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested. `findings`:
+    the open ones, the most severe first, whatever the range.
+    """
 
     catalog: str
     namespace: str
@@ -105,6 +105,7 @@ class TableRow(View, frozen=True, kw_only=True):
     deltas: TableDeltas
     spark: list[float | None]
     growth: Growth | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 class TablesPage(View, frozen=True, kw_only=True):
@@ -196,7 +197,8 @@ class TableRef(View, frozen=True, kw_only=True):
 
 class TableDetail(View, frozen=True, kw_only=True):
     """Identity and state of a table now. `unreadable_code` is set if its metadata is unreadable. `gone_at`: when the
-    table was dropped or renamed to `renamed_to`, epoch ms; its numbers are the last known.
+    table was dropped or renamed to `renamed_to`, epoch ms; its numbers are the last known. `findings`: those that are
+    open or closed within the last 24 hours, the open ones first.
     """
 
     catalog: str
@@ -223,6 +225,7 @@ class TableDetail(View, frozen=True, kw_only=True):
     first_seen_at: Millis | None
     watermark: Millis | None
     hints: list[Hint]
+    findings: tuple[Finding, ...] = ()
 
 
 class SourceStatus(View, frozen=True, kw_only=True):

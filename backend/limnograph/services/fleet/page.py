@@ -10,9 +10,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from limnograph.domain import cursors
+from limnograph.domain.answers.findings import Finding
 from limnograph.domain.answers.tables import FleetHeat, Hint, TableRow, TablesPage
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import HEAT_ROWS, FleetQuery
@@ -87,7 +89,9 @@ class FleetService:
         limits: Thresholds = Thresholds(),  # noqa: B008
         sighted: Callable[[], Sighted | None] = lambda: None,
         catalogs: Collection[str] = (),
+        findings: Callable[[str | None], tuple[Finding, ...]] = lambda _uuid: (),
     ) -> None:
+        self._findings = findings
         self._sighted, self._catalogs = sighted, catalogs
         self._store, self._jobs, self._clock, self._alerts, self._limits = store, jobs, clock, alerts, limits
         self._lock = threading.Lock()
@@ -108,7 +112,7 @@ class FleetService:
         seen = await self._seen(query, after)
         rows, total, following, board = await asyncio.to_thread(self._rows, seen, query, after)
         return TablesPage(
-            rows=rows,
+            rows=[msgspec.structs.replace(row, findings=self._findings(row.table_uuid)) for row in rows],
             total=total,
             next_cursor=cursors.encode(question, following) if following else None,
             watermark=self._watermark,

@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
-from limnograph.domain.facts.meta_tables import ALERTS, EFFECTS, LABELS, REPORTS, RUNS, MetaTable
+from limnograph.domain.facts.findings import FindingFact
+from limnograph.domain.facts.meta_tables import ALERTS, EFFECTS, FINDINGS, LABELS, REPORTS, RUNS, MetaTable
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox, InboxItem, Kind
@@ -28,7 +29,7 @@ BATCH = 1_000
 """Items that are read and appended together."""
 BATCHES = 20
 """Most batches of one drain, so that a full inbox does not hold up a pass."""
-Fact = RunFact | AlertFact | ReportFact | LabelFact | EffectFact
+Fact = RunFact | AlertFact | ReportFact | LabelFact | EffectFact | FindingFact
 _log = logging.getLogger("limnograph.inbox")
 
 
@@ -45,6 +46,7 @@ TARGETS: dict[Kind, Target] = {
     "report": Target(REPORTS, msgspec.json.Decoder(ReportFact)),
     "label": Target(LABELS, msgspec.json.Decoder(LabelFact)),
     "effect": Target(EFFECTS, msgspec.json.Decoder(EffectFact)),
+    "finding": Target(FINDINGS, msgspec.json.Decoder(FindingFact)),
 }
 
 

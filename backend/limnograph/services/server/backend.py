@@ -11,6 +11,7 @@ from limnograph.services.alerts.pages import AlertPages
 from limnograph.services.effects.ledger import EffectLedger
 from limnograph.services.events.intake import EventIntake
 from limnograph.services.explain.page import ExplainPages
+from limnograph.services.findings.pages import FindingPages
 from limnograph.services.fleet.page import FleetService
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.server.live import Live
@@ -48,6 +49,8 @@ class Backend(NamedTuple):
     """Why a job of a table changed, and users' labels on commits."""
     effects: EffectLedger
     """What maintenance operations did to jobs."""
+    findings: FindingPages
+    """What is wrong with tables."""
     runs: RunRegistry
     """Accepts job runs."""
     events: EventIntake

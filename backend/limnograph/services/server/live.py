@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from limnograph.domain.answers.stream import ResetStreamEvent
-from limnograph.domain.answers.tables import View
+from limnograph.domain.answers.view import View
 from limnograph.domain.errors import TooManyRequests
 
 KEPT = 2_000

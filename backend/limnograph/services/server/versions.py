@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from limnograph.domain.errors import SourceTimeout, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.services.alerts.registry import AlertRegistry
+from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
 from limnograph.services.sources.metrics import Metrics
@@ -22,14 +24,20 @@ class _PageVersion(NamedTuple):
 
 
 class LakeVersions:
-    """Versions of the hot store, of accepted runs and alerts, and of which sources respond. Parts are compared by
-    identity: a table that did not change keeps its object from one lake to the next. Thread-safe: writing is guarded by
-    `_lock`, reading is a single look-up of an immutable value.
+    """Versions of the hot store, of accepted runs, alerts and findings, and of which sources respond. Parts are
+    compared by identity: a table that did not change keeps its object from one lake to the next. Thread-safe: writing
+    is guarded by `_lock`, reading is a single look-up of an immutable value.
     """
 
     def __init__(
-        self, store: HotStore, runs: RunRegistry, metrics: Metrics | None = None, alerts: AlertRegistry | None = None
+        self,
+        store: HotStore,
+        runs: RunRegistry,
+        metrics: Metrics | None = None,
+        alerts: AlertRegistry | None = None,
+        findings: Callable[[], FindingsBoard] = FindingsBoard,
     ) -> None:
+        self._findings = findings
         self._store, self._runs, self._metrics, self._alerts = store, runs, metrics, alerts
         self._numbers = itertools.count(1)
         self._seen: dict[TableName | None, _PageVersion] = {}
@@ -44,7 +52,7 @@ class LakeVersions:
         if uuid is None:  # a name without a table depends on the whole lake
             table = None
         alerts = self._alerts.version(table) if self._alerts else 0
-        sources = (self._runs.version(table), alerts, self._silent())
+        sources = (self._runs.version(table), alerts, self._findings().version(uuid), self._silent())
         part = reading.lake if table is None or uuid is None else reading.lake.tables.get(uuid)
         seen = self._seen.get(table)
         failure = reading.error and (type(reading.error), str(reading.error))  # each attempt creates another object

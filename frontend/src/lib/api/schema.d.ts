@@ -149,6 +149,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is wrong with tables
+         * @description Open findings, the most severe first, or those that closed between `from` and `to` (default: the last 24
+         *     hours). A range does not change which findings are open, or their severity.
+         */
+        get: operations["listFindings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/findings/{finding_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One finding with its history
+         * @description A finding, each of its recorded transitions, and earlier findings of the same code on the same table.
+         */
+        get: operations["getFinding"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/lineage": {
         parameters: {
             query?: never;
@@ -1356,6 +1397,131 @@ export interface components {
             t: number[];
         };
         /**
+         * Finding
+         * @description A condition of one table during an interval. Its id never changes; `opened_at` may be corrected. `closed_by`: a
+         *         snapshot id, or `expired`, `merged`, `retracted`, `retired`. `evidence`: counts and shares by name. `recurrences`:
+         *         earlier findings of the same code and subject in the last 30 days. `evaluated_at`: facts until then were evaluated;
+         *         it stays behind while the table's catalog does not respond.
+         */
+        Finding: {
+            catalog: string;
+            cause: components["schemas"]["FindingCause"] | null;
+            closed_at: number | null;
+            closed_by: string | null;
+            /** @enum {unknown} */
+            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
+            effects: components["schemas"]["FindingEffect"][];
+            evaluated_at: number | null;
+            evidence: {
+                [key: string]: string | number;
+            };
+            finding_id: string;
+            /** @enum {unknown} */
+            group: "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "schema";
+            namespace: string;
+            opened_at: number;
+            recurrences: number;
+            /** @enum {unknown} */
+            severity: "critical" | "info" | "warning";
+            /** @enum {unknown} */
+            state: "closed" | "open";
+            subject: string;
+            table: string;
+            table_uuid: string;
+        };
+        /**
+         * FindingCause
+         * @description Commits that caused a finding, the main one first, and their writer. `share`: the writer's share of what caused
+         *         it, 0 to 1; null if unknown.
+         */
+        FindingCause: {
+            share: number | null;
+            snapshot_ids: string[];
+            writer: string | null;
+        };
+        /**
+         * FindingCounts
+         * @description Number of findings by severity, regardless of the filter `severity`.
+         */
+        FindingCounts: {
+            critical: number;
+            info: number;
+            warning: number;
+        };
+        /**
+         * FindingDetail
+         * @description A finding, its recorded transitions in order, and earlier findings of the same code on the same table.
+         */
+        FindingDetail: {
+            finding: components["schemas"]["Finding"];
+            history: components["schemas"]["FindingTransition"][];
+            seen_before: components["schemas"]["Finding"][];
+        };
+        /**
+         * FindingEffect
+         * @description What a finding did to one job that reads the table. `ratio`: duration since, divided by the duration that is
+         *         expected without it, with bounds at 95 % (null: unbounded). `seconds`: typical difference per run. `runs`: runs
+         *         since. `last_run_at`: end of the job's last run; null if none is known.
+         */
+        FindingEffect: {
+            because: string;
+            job_name: string;
+            last_run_at: number | null;
+            ratio: number | null;
+            ratio_high: number | null;
+            ratio_low: number | null;
+            runs: number;
+            seconds: number | null;
+            since: number;
+            /** @enum {unknown} */
+            verdict: "faster" | "no_data_yet" | "none" | "slower" | "unknown";
+        };
+        /**
+         * FindingStreamEvent
+         * @description Event `finding`: a finding opened, closed, or changed its severity or the verdict of an effect.
+         */
+        FindingStreamEvent: {
+            catalog: string;
+            /** @enum {unknown} */
+            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
+            finding_id: string;
+            /** @enum {unknown} */
+            severity: "critical" | "info" | "warning";
+            /** @enum {unknown} */
+            state: "closed" | "open";
+            table: string;
+            table_namespace: string;
+        };
+        /**
+         * FindingTransition
+         * @description A recorded change of a finding.
+         */
+        FindingTransition: {
+            at: number;
+            closed_by: string | null;
+            evidence: {
+                [key: string]: string | number;
+            };
+            seq: number;
+            /** @enum {unknown} */
+            severity: "critical" | "info" | "warning";
+            /** @enum {unknown} */
+            state: "closed" | "open";
+        };
+        /**
+         * FindingsPage
+         * @description Findings that match, the most severe first, then the newest. `not_evaluated`: tables whose history has not been
+         *         read yet. `notes`: sources that did not respond.
+         */
+        FindingsPage: {
+            counts: components["schemas"]["FindingCounts"];
+            next_cursor: string | null;
+            not_evaluated: number;
+            notes: string[];
+            rows: components["schemas"]["Finding"][];
+            total: number;
+        };
+        /**
          * FleetHeat
          * @description Tables over time, those that need the most attention first. `total`, `watermark`: as in the list of tables.
          */
@@ -2356,11 +2522,14 @@ export interface components {
         /**
          * TableDetail
          * @description Identity and state of a table now. `unreadable_code` is set if its metadata is unreadable. `gone_at`: when the
-         *         table was dropped or renamed to `renamed_to`, epoch ms; its numbers are the last known.
+         *         table was dropped or renamed to `renamed_to`, epoch ms; its numbers are the last known. `findings`: those that are
+         *         open or closed within the last 24 hours, the open ones first.
          */
         TableDetail: {
             catalog: string;
             fields: components["schemas"]["Field"][];
+            /** @default [] */
+            findings: components["schemas"]["Finding"][];
             first_seen_at: number | null;
             format: string | null;
             format_version: number | null;
@@ -2397,11 +2566,14 @@ export interface components {
         };
         /**
          * TableRow
-         * @description One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested.
+         * @description One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested. `findings`:
+         *         the open ones, the most severe first, whatever the range.
          */
         TableRow: {
             catalog: string;
             deltas: components["schemas"]["TableDeltas"];
+            /** @default [] */
+            findings: components["schemas"]["Finding"][];
             format: string | null;
             /** @default null */
             growth: components["schemas"]["Growth"] | null;
@@ -3161,6 +3333,173 @@ export interface operations {
             };
             /** @description Problem details. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listFindings: {
+        parameters: {
+            query?: {
+                /** @description Start, epoch ms, inclusive. */
+                from?: number;
+                /** @description End, epoch ms, exclusive; default now. */
+                to?: number;
+                /** @description `open`, or `closed` between `from` and `to`. */
+                state?: "open" | "closed";
+                /** @description Only this severity. */
+                severity?: "critical" | "warning" | "info" | null;
+                /** @description Only this code. */
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "partition_skew" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
+                /** @description Only this table: `catalog.namespace.table`. */
+                table?: string;
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
+                cursor?: string;
+                /** @description Rows per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindingsPage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getFinding: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a finding. */
+                finding_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindingDetail"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,108 @@
+"""Findings: what is wrong with tables. Wire structs, as `domain/answers/tables.py`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from limnograph.domain.answers.view import View
+from limnograph.domain.finding_codes import FindingCode, FindingGroup, FindingSeverity
+from limnograph.domain.time import Millis
+
+FindingState = Literal["open", "closed"]
+FindingVerdict = Literal["slower", "faster", "none", "unknown", "no_data_yet"]
+"""What a finding did to a job. `no_data_yet`: too few runs have ended since; `unknown`: the runs allow no statement."""
+
+
+class FindingCause(View, frozen=True, kw_only=True):
+    """Commits that caused a finding, the main one first, and their writer. `share`: the writer's share of what caused
+    it, 0 to 1; null if unknown.
+    """
+
+    snapshot_ids: list[str]
+    writer: str | None
+    share: float | None
+
+
+class FindingEffect(View, frozen=True, kw_only=True):
+    """What a finding did to one job that reads the table. `ratio`: duration since, divided by the duration that is
+    expected without it, with bounds at 95 % (null: unbounded). `seconds`: typical difference per run. `runs`: runs
+    since. `last_run_at`: end of the job's last run; null if none is known.
+    """
+
+    job_name: str
+    verdict: FindingVerdict
+    because: str
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    seconds: float | None
+    runs: int
+    since: Millis
+    last_run_at: Millis | None
+
+
+class Finding(View, frozen=True, kw_only=True):
+    """A condition of one table during an interval. Its id never changes; `opened_at` may be corrected. `closed_by`: a
+    snapshot id, or `expired`, `merged`, `retracted`, `retired`. `evidence`: counts and shares by name. `recurrences`:
+    earlier findings of the same code and subject in the last 30 days. `evaluated_at`: facts until then were evaluated;
+    it stays behind while the table's catalog does not respond.
+    """
+
+    finding_id: str
+    code: FindingCode
+    group: FindingGroup
+    subject: str
+    state: FindingState
+    severity: FindingSeverity
+    catalog: str
+    namespace: str
+    table: str
+    table_uuid: str
+    opened_at: Millis
+    closed_at: Millis | None
+    closed_by: str | None
+    cause: FindingCause | None
+    effects: list[FindingEffect]
+    evidence: dict[str, str | float]
+    recurrences: int
+    evaluated_at: Millis | None
+
+
+class FindingCounts(View, frozen=True, kw_only=True):
+    """Number of findings by severity, regardless of the filter `severity`."""
+
+    critical: int
+    warning: int
+    info: int
+
+
+class FindingsPage(View, frozen=True, kw_only=True):
+    """Findings that match, the most severe first, then the newest. `not_evaluated`: tables whose history has not been
+    read yet. `notes`: sources that did not respond.
+    """
+
+    rows: list[Finding]
+    total: int
+    counts: FindingCounts
+    not_evaluated: int
+    notes: list[str]
+    next_cursor: str | None
+
+
+class FindingTransition(View, frozen=True, kw_only=True):
+    """A recorded change of a finding."""
+
+    seq: int
+    at: Millis
+    state: FindingState
+    severity: FindingSeverity
+    closed_by: str | None
+    evidence: dict[str, str | float]
+
+
+class FindingDetail(View, frozen=True, kw_only=True):
+    """A finding, its recorded transitions in order, and earlier findings of the same code on the same table."""
+
+    finding: Finding
+    history: list[FindingTransition]
+    seen_before: list[Finding]

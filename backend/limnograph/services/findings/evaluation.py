@@ -1,0 +1,199 @@
+"""One table's findings: where its evaluation stands, and what follows from the facts since then. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+import msgspec
+
+from limnograph.analysis.findings.episodes import Episode, episodes_of
+from limnograph.analysis.findings.facts import TableChange, TableFacts
+from limnograph.analysis.findings.identify import IdentifiedFinding, RecordedFinding, identify
+from limnograph.analysis.findings.table_state import TableState, advance, due
+from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
+from limnograph.domain.finding_codes import ClosedBy
+from limnograph.domain.finding_limits import HOUR, FindingLimits
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import EPOCH, Micros
+
+BASE_AGE = 30 * HOUR
+"""A base older than this is moved to BASE_NEWER, microseconds. Memory holds the facts of 48 hours."""
+BASE_NEWER = 20 * HOUR
+HARM = 1.25
+"""Lower bound of the ratio of a job's duration above which a finding is critical (docs/findings.md)."""
+LOOK_BACK = 12 * HOUR
+"""A commit that appears this long before the base is noticed: the table is then evaluated from the beginning."""
+
+
+class Evaluation(NamedTuple):
+    """A table as evaluated.
+
+    base     state a day or more ago, from which the facts in memory continue: a late commit changes nothing before it
+    moves    snapshots that main moved to within LOOK_BACK before the base
+    state    state now
+    version  of the table's value in memory
+    due      when an episode opens or closes without a commit
+    """
+
+    base: TableState
+    moves: tuple[int, ...]
+    state: TableState
+    changes: Sequence[TableChange]
+    version: int
+    due: Micros
+
+    @property
+    def episodes(self) -> list[Episode]:
+        """The episodes now."""
+        return episodes_of(self.state, self.changes)
+
+
+def begun(facts: TableFacts, version: int, until: Micros, limits: FindingLimits) -> Evaluation:
+    """A first evaluation, from the facts of all days that are kept."""
+    base = advance(TableState(), facts, until=Micros(until - BASE_NEWER), limits=limits)
+    return _since(base, facts, version, until, limits)
+
+
+def continued(
+    known: Evaluation, facts: TableFacts, version: int, until: Micros, limits: FindingLimits
+) -> Evaluation | None:
+    """The evaluation at `until`; None if a move appeared before the base. `facts`: at least those of LOOK_BACK before
+    the base, and after it. O(these facts).
+    """
+    base = known.base
+    if base.at is None or _moves_before(facts, base.at) != known.moves:
+        return None
+    if until - base.at > BASE_AGE:
+        base = advance(base, facts, until=Micros(until - BASE_NEWER), limits=limits)
+    return _since(base, facts, version, until, limits)
+
+
+def _since(base: TableState, facts: TableFacts, version: int, until: Micros, limits: FindingLimits) -> Evaluation:
+    at = base.at or EPOCH
+    state = advance(base, facts, until=max(until, at), limits=limits)
+    return Evaluation(base, _moves_before(facts, at), state, facts.changes, version, due(state, facts.changes, limits))
+
+
+def _moves_before(facts: TableFacts, at: Micros) -> tuple[int, ...]:
+    first, last = (int(facts.times.searchsorted(edge, "right")) for edge in (at - LOOK_BACK, at))
+    return tuple(facts.ids[first:last].tolist())
+
+
+def transitions(
+    uuid: str,
+    name: TableName,
+    evaluation: Evaluation,
+    recorded: Sequence[FindingFact],
+    now: Micros,
+    *,
+    effects: Mapping[str, Sequence[FindingEffectFact]] = MappingProxyType({}),
+) -> tuple[list[FindingFact], list[FindingFact]]:
+    """The table's findings now, and the rows to record: one for each that opened, closed, or changed its severity or
+    the verdict of an effect.
+
+    `recorded`: the last row of each finding of the table. `effects`: measured effects by finding id.
+    """
+    found = identify(uuid, evaluation.episodes, [_recorded(fact) for fact in recorded])
+    by_id = {fact.finding_id: fact for fact in recorded}
+    current, rows = [], []
+    for finding in found.findings:
+        known = by_id.get(finding.finding_id)
+        fact = _fact((uuid, name), finding, known, effects.get(finding.finding_id), (evaluation.state.at or now, now))
+        current.append(fact)
+        if _is_new(fact, known):
+            rows.append(fact)
+        rows.extend(closed(by_id[merged.finding_id], "merged", now) for merged in finding.merged)
+    rows.extend(closed(by_id[lost.finding_id], "retracted", now) for lost in found.retracted)
+    return current, rows
+
+
+def _is_new(fact: FindingFact, known: FindingFact | None) -> bool:
+    return known is None or _said(fact) != _said(known)
+
+
+def _said(fact: FindingFact) -> tuple[object, ...]:
+    """What a transition changes."""
+    verdicts = {effect.job_name: effect.verdict for effect in fact.effects or ()}
+    return fact.state, fact.severity, fact.closed_by, verdicts
+
+
+def _fact(
+    table: tuple[str, TableName],
+    finding: IdentifiedFinding,
+    known: FindingFact | None,
+    effects: Sequence[FindingEffectFact] | None,
+    times: tuple[Micros, Micros],
+) -> FindingFact:
+    """A finding now. `known`: its last recorded row; `times`: evaluated until, and now."""
+    (uuid, name), (at, now), episode = table, times, finding.episode
+    stretch, cause, is_open = episode.stretch, episode.cause, episode.stretch.closed is None
+    measured = list(effects) if effects is not None else known.effects if known else None
+    if not is_open and known is not None:
+        severity = known.severity
+    else:
+        severity = "critical" if any(map(_is_harm, measured or ())) else episode.severity
+    turned = stretch.opened if stretch.closed is None else stretch.closed
+    made = FindingFact(
+        finding_id=finding.finding_id,
+        seq=1 if known is None else known.seq,
+        at=turned,
+        table_uuid=uuid,
+        catalog=name.catalog,
+        namespace=name.namespace,
+        table=name.table,
+        code=episode.code,
+        subject=episode.subject,
+        state="open" if is_open else "closed",
+        severity=severity,
+        opened_at=finding.opened_at,
+        closed_at=stretch.closed,
+        closed_by=stretch.closed_by,
+        cause_snapshot_ids=list(cause.snapshot_ids) if cause else None,
+        cause_writer=cause.writer if cause else None,
+        cause_share=cause.share if cause else None,
+        evidence={key: str(value) for key, value in episode.evidence.items() if value is not None},
+        effects=measured,
+        evaluated_at=at,
+        observed_at=now,
+    )
+    if known is None or not _is_new(made, known):
+        return made
+    return _numbered(made, known.seq + 1, at if made.state == known.state else turned)
+
+
+def _is_harm(effect: FindingEffectFact) -> bool:
+    """A job is slower, and certainly by more than HARM."""
+    return effect.verdict == "slower" and effect.ratio_low is not None and effect.ratio_low > HARM
+
+
+def _numbered(fact: FindingFact, seq: int, at: Micros) -> FindingFact:
+    return msgspec.structs.replace(fact, seq=seq, at=at)
+
+
+def closed(fact: FindingFact, closed_by: ClosedBy, now: Micros) -> FindingFact:
+    """The row that closes a finding for another reason than its condition."""
+    return msgspec.structs.replace(
+        fact,
+        seq=fact.seq + 1,
+        at=now,
+        state="closed",
+        closed_at=now,
+        closed_by=closed_by,
+        evaluated_at=now,
+        observed_at=now,
+    )
+
+
+def _recorded(fact: FindingFact) -> RecordedFinding:
+    return RecordedFinding(
+        finding_id=fact.finding_id,
+        code=fact.code or "",
+        subject=fact.subject or "",
+        opened_at=fact.opened_at or EPOCH,
+        closed_at=fact.closed_at,
+        closed_by=fact.closed_by,
+        severity=fact.severity or "info",
+        seq=fact.seq,
+    )

@@ -1,0 +1,188 @@
+"""Evaluates the findings of every table as facts arrive, and records each transition.
+
+A table that changed is evaluated from the facts in memory after a state of a day ago; the first evaluation reads its
+last 30 days from the meta tables, a few tables at a time. Cost law: O(changed tables) per call, each 1 ms; O(tables)
+only to see which ones changed. A table is evaluated up to the instant at which its catalog last responded, so nothing
+opens or closes while it is silent.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from limnograph.domain.errors import SourceError
+from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
+from limnograph.domain.finding_limits import DAY, MINUTE, FindingLimits
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import Micros
+from limnograph.ports.clock import Clock
+from limnograph.services.findings.board import FindingsBoard
+from limnograph.services.findings.evaluation import Evaluation, begun, closed, continued, transitions
+from limnograph.services.findings.records import FindingRecords
+from limnograph.services.findings.table_facts import READ_COLUMNS, facts_of
+from limnograph.services.lake.lake import Lake
+from limnograph.services.lake.store import HotStore
+from limnograph.services.lake.table import HotTable
+
+HISTORY = 30 * DAY
+KEPT = 30 * DAY
+"""How long closed findings remain on the board."""
+AT_ONCE = 100
+"""Tables whose 30 days are read together."""
+RETRY = MINUTE
+_log = logging.getLogger("limnograph.findings")
+
+
+class FindingsEvaluator:
+    """Used by one task only, whose calls do not overlap; any thread may read `board`, which is replaced whole."""
+
+    def __init__(
+        self,
+        store: HotStore,
+        records: FindingRecords,
+        clock: Clock,
+        *,
+        limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
+    ) -> None:
+        self._store, self._records, self._clock, self._limits = store, records, clock, limits
+        self._evaluations: dict[str, Evaluation] = {}
+        self._recorded: dict[str, dict[str, FindingFact]] = defaultdict(dict)
+        self._current: dict[str, list[FindingFact]] = {}
+        self._retry: dict[str, Micros] = {}
+        self._read_to: Micros | None = None
+        self._effects: Mapping[str, Sequence[FindingEffectFact]] = {}
+        self.board = FindingsBoard()
+
+    def evaluate(self) -> list[FindingFact]:
+        """Evaluate what changed or is due; returns the recorded transitions. Blocks. Raises SourceError."""
+        now, lake = self._clock.now(), self._store.reading.lake
+        learned = self._learn(now)
+        waiting = [table for table in lake.listed if self._is_due(table, now)]
+        first = [table for table in waiting if table.uuid not in self._evaluations][:AT_ONCE]
+        rows = self._begin(first, now) if first else []
+        for table in waiting:
+            if table.uuid in self._evaluations and table not in first:
+                rows += self._continue(table, now)
+        rows += self._retire(lake, now)
+        recorded = self._record(rows, now)
+        if rows or waiting or learned:
+            self._publish(lake, now)
+        return recorded
+
+    def measured(self, effects: Mapping[str, Sequence[FindingEffectFact]]) -> None:
+        """Take effects by finding id: they count from the next evaluation of their tables."""
+        changed = {
+            fact.table_uuid
+            for fact in self.board.open
+            if fact.finding_id in effects and effects[fact.finding_id] != self._effects.get(fact.finding_id)
+        }
+        self._effects = {**self._effects, **effects}
+        for uuid in changed:
+            if uuid in self._evaluations:
+                self._evaluations[uuid] = self._evaluations[uuid]._replace(version=-1)
+
+    def _is_due(self, table: HotTable, now: Micros) -> bool:
+        known = self._evaluations.get(table.uuid)
+        if known is None:
+            return self._retry.get(table.uuid, now) <= now
+        return known.version != table.version or known.due <= now
+
+    def _learn(self, now: Micros) -> bool:
+        """Read what is recorded: everything once, then what this and other servers wrote since."""
+        if self._read_to is None:
+            found: Iterable[FindingFact] = self._records.newest(Micros(now - 400 * DAY)).values()
+        else:
+            found = self._records.waiting(Micros(self._read_to - MINUTE))
+        self._read_to = now
+        learned = False
+        for fact in found:
+            known = self._recorded[fact.table_uuid or ""].get(fact.finding_id)
+            if known is None or known.seq < fact.seq:
+                self._recorded[fact.table_uuid or ""][fact.finding_id] = fact
+                learned = True
+        return learned
+
+    def _begin(self, tables: Sequence[HotTable], now: Micros) -> list[FindingFact]:
+        """First evaluations, from the facts of 30 days. A table whose facts cannot be read is tried again later."""
+        view = self._store.since(Micros(now - HISTORY), tuple(table.uuid for table in tables), READ_COLUMNS)
+        rows: list[FindingFact] = []
+        for table in tables:
+            whole = view.lake.tables.get(table.uuid)
+            until = self._known_until(table, now)
+            if whole is None or view.partial or until is None:
+                self._retry[table.uuid] = Micros(now + RETRY)
+                continue
+            self._retry.pop(table.uuid, None)
+            rows += self._settle(table, begun(facts_of(whole), table.version, until, self._limits), now)
+        return rows
+
+    def _continue(self, table: HotTable, now: Micros) -> list[FindingFact]:
+        known = self._evaluations[table.uuid]
+        until = self._known_until(table, now)
+        if until is None or known.base.at is None:
+            return []
+        facts = facts_of(table, Micros(known.base.at - self._limits.expires_after))
+        found = continued(known, facts, table.version, until, self._limits)
+        if found is None:  # a commit from before the base appeared
+            del self._evaluations[table.uuid]
+            self._retry[table.uuid] = Micros(now + RETRY)
+            return []
+        return self._settle(table, found, now)
+
+    def _known_until(self, table: HotTable, now: Micros) -> Micros | None:
+        known = self._store.known_until(table.name) if table.name else None
+        return None if known is None else min(now, known)
+
+    def _settle(self, table: HotTable, evaluation: Evaluation, now: Micros) -> list[FindingFact]:
+        """Keep an evaluation; returns the transitions to record."""
+        silent = evaluation.state.at is not None and evaluation.due <= now
+        later = Micros(now + RETRY) if silent else evaluation.due
+        self._evaluations[table.uuid] = evaluation._replace(due=later)
+        current, rows = transitions(
+            table.uuid,
+            table.name or TableName("", "", ""),
+            evaluation,
+            list(self._recorded[table.uuid].values()),
+            now,
+            effects=self._effects,
+        )
+        self._current[table.uuid] = current
+        return rows
+
+    def _retire(self, lake: Lake, now: Micros) -> list[FindingFact]:
+        """Close the findings of tables that were dropped."""
+        rows = []
+        for uuid, known in self._recorded.items():
+            table = lake.tables.get(uuid)
+            if table is not None and table.dropped:
+                rows += [closed(fact, "retired", now) for fact in known.values() if fact.state == "open"]
+                self._current.pop(uuid, None)
+                self._evaluations.pop(uuid, None)
+        return rows
+
+    def _record(self, rows: list[FindingFact], now: Micros) -> list[FindingFact]:
+        if not rows:
+            return []
+        try:
+            self._records.put(rows, now)
+        except SourceError as error:
+            # Not remembered as recorded, so the next evaluation of their tables records them.
+            _log.warning("findings could not be recorded: %s", error)
+            for uuid in {fact.table_uuid or "" for fact in rows} & self._evaluations.keys():
+                self._evaluations[uuid] = self._evaluations[uuid]._replace(due=now)
+            return []
+        for fact in rows:
+            self._recorded[fact.table_uuid or ""][fact.finding_id] = fact
+        return rows
+
+    def _publish(self, lake: Lake, now: Micros) -> None:
+        facts: dict[str, FindingFact] = {}
+        for known in self._recorded.values():
+            facts.update(known)
+        for current in self._current.values():
+            facts.update({fact.finding_id: fact for fact in current})
+        recent = (fact for fact in facts.values() if fact.closed_at is None or fact.closed_at >= now - KEPT)
+        behind = sum(table.uuid not in self._evaluations for table in lake.listed)
+        self.board = FindingsBoard(recent, behind)

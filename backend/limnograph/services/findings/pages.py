@@ -1,0 +1,116 @@
+"""Pages of findings: the list, and one finding with its history."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from limnograph.domain import cursors
+from limnograph.domain.answers.findings import Finding, FindingCounts, FindingDetail, FindingsPage
+from limnograph.domain.errors import NotFound, SourceError
+from limnograph.domain.facts.findings import FindingFact
+from limnograph.domain.finding_codes import CODES
+from limnograph.domain.finding_limits import DAY
+from limnograph.domain.ids import TableName
+from limnograph.domain.queries import FindingsQuery
+from limnograph.domain.secrecy import placeless
+from limnograph.domain.time import EPOCH, Micros, to_micros
+from limnograph.services.findings.board import FindingsBoard, place
+from limnograph.services.findings.evaluator import FindingsEvaluator
+from limnograph.services.findings.records import FindingRecords
+from limnograph.services.findings.views import earlier, transition, view
+from limnograph.services.lake.store import HotStore
+
+SEEN_BEFORE = 10
+RECOVERED = DAY
+"""How long a closed finding is shown as recovered, microseconds."""
+_POSITION = (int, int, str)
+
+
+class FindingPages:
+    """Immutable after construction."""
+
+    def __init__(self, store: HotStore, evaluator: FindingsEvaluator, records: FindingRecords) -> None:
+        self._store, self._evaluator, self._records = store, evaluator, records
+
+    @property
+    def board(self) -> FindingsBoard:
+        """All current findings."""
+        return self._evaluator.board
+
+    def open_of(self, table_uuid: str | None) -> tuple[Finding, ...]:
+        """Open findings of a table, the most severe first."""
+        of_table = self.board.by_table.get(table_uuid or "", ())
+        return tuple(view(fact, of_table) for fact in of_table if fact.state == "open")
+
+    def recent_of(self, table_uuid: str | None, now: Micros) -> tuple[Finding, ...]:
+        """Open findings of a table, then those that closed within the last RECOVERED."""
+        of_table = self.board.by_table.get(table_uuid or "", ())
+        recovered = (view(fact, of_table) for fact in of_table if _closed_within(fact, Micros(now - RECOVERED), now))
+        return (*self.open_of(table_uuid), *recovered)
+
+    def page(self, query: FindingsQuery) -> FindingsPage:
+        """Findings that match. Raises InvalidInput (cursor). O(findings of the state)."""
+        board = self.board
+        matching = _matching(board, query)
+        counts = Counter(fact.severity for fact in matching)
+        shown = [fact for fact in matching if query.severity in {None, fact.severity}]
+        question = cursors.of_findings(query)
+        first = 0
+        if query.cursor:
+            at = tuple(cursors.decode(question, query.cursor, _POSITION))
+            first = sum(place(fact) <= at for fact in shown)
+        part = shown[first : first + query.limit]
+        more = first + query.limit < len(shown)
+        return FindingsPage(
+            rows=[view(fact, board.by_table.get(fact.table_uuid or "", ())) for fact in part],
+            total=len(shown),
+            counts=FindingCounts(critical=counts["critical"], warning=counts["warning"], info=counts["info"]),
+            not_evaluated=board.behind,
+            notes=self._notes(),
+            next_cursor=cursors.encode(question, list(place(part[-1]))) if more else None,
+        )
+
+    async def detail(self, finding_id: str) -> FindingDetail:
+        """Raises NotFound. If the meta tables do not respond, the history has only what is in memory."""
+        fact = self.board.by_id.get(finding_id)
+        since = Micros((fact.opened_at if fact else None) or EPOCH)
+        try:
+            with self._store.reads.page():
+                history = await self._store.reads.ask(self._records.history, finding_id, since)
+        except SourceError:
+            history = [fact] if fact else []
+        fact = fact or (history[-1] if history else None)
+        if fact is None or fact.code not in CODES:
+            raise NotFound(f"unknown finding {finding_id}")
+        of_table = self.board.by_table.get(fact.table_uuid or "", ())
+        return FindingDetail(
+            finding=view(fact, of_table),
+            history=[transition(each) for each in history],
+            seen_before=[view(each, of_table) for each in earlier(fact, of_table)[:SEEN_BEFORE]],
+        )
+
+    def _notes(self) -> list[str]:
+        error = self._store.reading.error
+        return [] if error is None else [f"The meta tables could not be read: {placeless(error.detail)}."]
+
+
+def _matching(board: FindingsBoard, query: FindingsQuery) -> list[FindingFact]:
+    """Findings that match all filters but that of the severity, in order."""
+    start, end = to_micros(query.start), to_micros(query.end)
+    facts = board.open if query.state == "open" else board.facts
+    return [
+        fact
+        for fact in facts
+        if query.code in {None, fact.code}
+        and query.table in {"", _dotted(fact)}
+        and (query.state == "open" or _closed_within(fact, start, end))
+    ]
+
+
+def _closed_within(fact: FindingFact, start: Micros, end: Micros) -> bool:
+    is_shown = fact.closed_by not in {"merged", "retracted"}
+    return is_shown and fact.closed_at is not None and start <= fact.closed_at < end
+
+
+def _dotted(fact: FindingFact) -> str:
+    return ".".join(TableName(fact.catalog or "", fact.namespace or "", fact.table or "").plain)

@@ -1,0 +1,72 @@
+"""Recorded findings: read from the meta table and, before the pipeline has appended them, from the inbox."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+import msgspec
+
+from limnograph.domain.facts.findings import FindingFact
+from limnograph.domain.time import Micros
+from limnograph.ports.inbox import Inbox, InboxItem, item_key
+from limnograph.ports.query_engine import MetaQuery, QueryEngine
+
+KIND = "finding"
+_decoder = msgspec.json.Decoder(FindingFact)
+_log = logging.getLogger("limnograph.inbox")
+
+
+class FindingRecords:
+    """Immutable after construction. All methods block and raise SourceError."""
+
+    def __init__(self, inbox: Inbox, engine: QueryEngine) -> None:
+        self._inbox, self._engine = inbox, engine
+
+    def put(self, facts: Iterable[FindingFact], now: Micros) -> int:
+        """Store transitions durably; returns the number of new ones. A second one with the same number of the same
+        finding is ignored: of two servers, one wins.
+        """
+        items = [InboxItem(KIND, item_key(fact.finding_id, fact.seq), msgspec.json.encode(fact), now) for fact in facts]
+        return self._inbox.put(items)
+
+    def newest(self, since: Micros) -> dict[str, FindingFact]:
+        """The last transition of every finding that changed at `since` or later. O(transitions)."""
+        rows = self._engine.select(MetaQuery(table="findings", start=since))
+        rows = rows.sort("seq").unique("finding_id", keep="last", maintain_order=True)
+        return newest_of([*(_fact(row) for row in rows.iter_rows(named=True)), *self.waiting(since)])
+
+    def history(self, finding_id: str, since: Micros) -> list[FindingFact]:
+        """All transitions of a finding in order. O(transitions of all findings since)."""
+        rows = self._engine.select(MetaQuery(table="findings", start=since))
+        facts = [_fact(row) for row in rows.iter_rows(named=True) if row["finding_id"] == finding_id]
+        both = [*facts, *(fact for fact in self.waiting(since) if fact.finding_id == finding_id)]
+        return sorted({fact.seq: fact for fact in both}.values(), key=lambda fact: fact.seq)
+
+    def waiting(self, since: Micros) -> list[FindingFact]:
+        """Transitions in the inbox."""
+        found = []
+        for item in self._inbox.items(KIND, since):
+            try:
+                found.append(_decoder.decode(item.payload))
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                _log.warning("inbox: item %s is not a finding: %s", item.key, error)
+        return found
+
+
+def newest_of(facts: Iterable[FindingFact]) -> dict[str, FindingFact]:
+    """The last transition of every finding."""
+    found: dict[str, FindingFact] = {}
+    for fact in facts:
+        known = found.get(fact.finding_id)
+        if known is None or known.seq < fact.seq:
+            found[fact.finding_id] = fact
+    return found
+
+
+def _fact(row: dict[str, object]) -> FindingFact:
+    """A row as a fact; polars holds a map as pairs."""
+    evidence = row["evidence"]
+    if isinstance(evidence, list):
+        row = {**row, "evidence": {pair["key"]: pair["value"] for pair in evidence}}
+    return msgspec.convert(row, FindingFact)
