@@ -9,7 +9,7 @@ from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.time import Micros
 
 
-class Episode(NamedTuple):
+class AlertEpisode(NamedTuple):
     """An alert episode from one transition or both; instants in microseconds.
 
     `told`: the received transitions by status

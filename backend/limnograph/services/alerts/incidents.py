@@ -16,7 +16,7 @@ from limnograph.domain.metrics.promql import Selector
 from limnograph.domain.queries import CommitsQuery
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.clock import Clock
-from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.intake import HIDDEN
 from limnograph.services.alerts.links import expression, links
 from limnograph.services.alerts.registry import AlertRegistry
@@ -92,5 +92,5 @@ class Incidents:
             return []
 
 
-def _in_order(episode: Episode) -> list[AlertFact]:
+def _in_order(episode: AlertEpisode) -> list[AlertFact]:
     return [episode.told[status] for status in ("firing", "resolved") if status in episode.told]

@@ -13,7 +13,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
-from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.incidents import Commits, Incidents
 from limnograph.services.alerts.intake import parse_webhook
 from limnograph.services.alerts.registry import AlertRegistry
@@ -81,8 +81,8 @@ class AlertPages:
             next_cursor=cursor,
         )
 
-    def _weeks(self, every: Sequence[Episode], rows: Sequence[Episode]) -> list[AlertWeek]:
-        by_fingerprint: dict[str, list[Episode]] = {episode.fact.fingerprint: [] for episode in rows}
+    def _weeks(self, every: Sequence[AlertEpisode], rows: Sequence[AlertEpisode]) -> list[AlertWeek]:
+        by_fingerprint: dict[str, list[AlertEpisode]] = {episode.fact.fingerprint: [] for episode in rows}
         for episode in every:
             if episode.fact.fingerprint in by_fingerprint:
                 by_fingerprint[episode.fact.fingerprint].append(episode)

@@ -23,7 +23,7 @@ from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.sources.cold_reads import ColdReads
 
 KIND = "alert"
@@ -69,7 +69,7 @@ class AlertRegistry:
         reads: ColdReads | None = None,
         most: int = MOST,
         most_waiting: int = MOST_WAITING,
-        tell: Callable[[Episode], None] = lambda _episode: None,
+        tell: Callable[[AlertEpisode], None] = lambda _episode: None,
     ) -> None:
         self._inbox, self._engine, self._clock = inbox, engine, clock
         self._reads, self._most, self._most_waiting = reads or ColdReads(), most, most_waiting
@@ -169,14 +169,14 @@ class AlertRegistry:
         """The number of transitions published so far, for a table or for all."""
         return self._shown[name]
 
-    def episodes(self, name: TableName | None = None) -> list[Episode]:
+    def episodes(self, name: TableName | None = None) -> list[AlertEpisode]:
         """The episodes in memory, newest first, of a table or of all."""
         with self._lock:
             keys = self._told.keys() if name is None else self._of_table.get(name, set())
             found = [self._episode(key) for key in keys]
         return sorted(found, key=lambda episode: (-episode.fact.starts_at, episode.fact.fingerprint))
 
-    async def of_fingerprint(self, fingerprint: str) -> list[Episode]:
+    async def of_fingerprint(self, fingerprint: str) -> list[AlertEpisode]:
         """All episodes of one alert, newest first; from the meta table if none is in memory. Raises SourceError."""
         with self._lock:
             found = [self._episode((fingerprint, at)) for at in self._starts.get(fingerprint, ())]
@@ -187,22 +187,22 @@ class AlertRegistry:
                 if fact.fingerprint == fingerprint:
                     older[fact.starts_at].setdefault(fact.status, fact)
             starts = sorted(older)
-            found = [Episode(older[at], after) for at, after in zip(starts, [*starts[1:], None], strict=False)]
+            found = [AlertEpisode(older[at], after) for at, after in zip(starts, [*starts[1:], None], strict=False)]
         return sorted(found, key=lambda episode: -episode.fact.starts_at)
 
-    async def older(self) -> list[Episode]:
+    async def older(self) -> list[AlertEpisode]:
         """All episodes in the meta table, newest first. Raises SourceError."""
         if self._engine is None:
             return []
         told: dict[Key, dict[str, AlertFact]] = defaultdict(dict)
         for fact in await self._reads.ask(self._cold, EPOCH):
             told[fact.fingerprint, fact.starts_at].setdefault(fact.status, fact)
-        return [Episode(told[key]) for key in sorted(told, key=lambda key: -key[1])]
+        return [AlertEpisode(told[key]) for key in sorted(told, key=lambda key: -key[1])]
 
-    def _episode(self, key: Key) -> Episode:
+    def _episode(self, key: Key) -> AlertEpisode:
         later = [at for at in self._starts[key[0]] if at > key[1]]
         muted = None if later else self._muted.get(key[0])
-        return Episode(dict(self._told[key]), later[0] if later else None, self._doubted.get(key), muted)
+        return AlertEpisode(dict(self._told[key]), later[0] if later else None, self._doubted.get(key), muted)
 
     def _changed(self, fact: AlertFact) -> None:
         self._shown[None] += 1

@@ -18,7 +18,7 @@ from limnograph.domain.page_paths import table_path
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
-from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.links import expression
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.views import nearest, open_window, place, refs, table_of, window_of
@@ -74,8 +74,8 @@ class AlertTargets:
         return self._from_link(question, active, meant)
 
     def _of_record(
-        self, question: AlertQuestion, episodes: Sequence[Episode], meant: Sequence[TableName]
-    ) -> list[Episode]:
+        self, question: AlertQuestion, episodes: Sequence[AlertEpisode], meant: Sequence[TableName]
+    ) -> list[AlertEpisode]:
         """Episodes that match the link, newest first."""
         if question.fingerprint:
             return [one for one in episodes if one.fact.fingerprint == question.fingerprint]
@@ -83,7 +83,7 @@ class AlertTargets:
             return []
         return [one for one in episodes if _fits(one.fact, question.labels, meant)]
 
-    def _from_record(self, question: AlertQuestion, told: Sequence[Episode]) -> AlertTarget:
+    def _from_record(self, question: AlertQuestion, told: Sequence[AlertEpisode]) -> AlertTarget:
         about = {(one.fact.catalog, one.fact.namespace, one.fact.table) for one in told}
         one = nearest(sorted(told, key=place), question.starts_at)
         if one is None or len(about) > 1:

@@ -8,7 +8,7 @@ from limnograph.domain.answers.alerts import AlertSpan, AlertTable, AlertTransit
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros, to_millis
-from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.links import longest_range_s
 
 LEAST_BEFORE = 3_600 * MICROS_PER_SECOND
@@ -18,7 +18,7 @@ WEEK = 7 * 86_400 * MICROS_PER_SECOND
 MOST_SPANS = 100
 
 
-def view(episode: Episode) -> AlertView:
+def view(episode: AlertEpisode) -> AlertView:
     """An episode in the wire format."""
     fact, end = episode.fact, episode.ends_at
     told = fact.annotations or {}
@@ -38,7 +38,7 @@ def view(episode: Episode) -> AlertView:
     )
 
 
-def week(fingerprint: str, episodes: Sequence[Episode], now: Micros) -> AlertWeek:
+def week(fingerprint: str, episodes: Sequence[AlertEpisode], now: Micros) -> AlertWeek:
     """The episodes of one alert that overlap the last seven days."""
     spans = []
     for episode in sorted(episodes, key=lambda one: one.fact.starts_at):
@@ -62,12 +62,12 @@ def table_of(catalog: str | None, namespace: str | None, table: str | None) -> A
     return AlertTable(catalog=catalog, table_namespace=namespace and plain.namespace, table=table and plain.table)
 
 
-def place(episode: Episode) -> tuple[int, int, str]:
+def place(episode: AlertEpisode) -> tuple[int, int, str]:
     """The sort key of the list: firing episodes first, then the newest."""
     return int(not episode.firing), -episode.fact.starts_at, episode.fact.fingerprint
 
 
-def nearest(newest_first: Sequence[Episode], starts_at: Micros | None) -> Episode | None:
+def nearest(newest_first: Sequence[AlertEpisode], starts_at: Micros | None) -> AlertEpisode | None:
     """The episode that begins at an instant, else the last one that began before it, else the newest."""
     if starts_at is not None:
         begun = [one for one in newest_first if one.fact.starts_at <= starts_at + MICROS_PER_SECOND]
@@ -75,7 +75,7 @@ def nearest(newest_first: Sequence[Episode], starts_at: Micros | None) -> Episod
     return newest_first[0] if newest_first else None
 
 
-def window_of(since: Micros, fired: Micros, episode: Episode, asked: str | None) -> AlertWindow:
+def window_of(since: Micros, fired: Micros, episode: AlertEpisode, asked: str | None) -> AlertWindow:
     """The window of an episode whose expression `asked` became true at `since`."""
     before = max(LEAST_BEFORE, 4 * (fired - since), round(longest_range_s(asked) * MICROS_PER_SECOND))
     end = episode.ends_at

@@ -14,7 +14,7 @@ import numpy as np
 from limnograph.domain.answers.tables import FleetHeatRow, ReasonCode
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros
-from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.fleet.move_columns import MoveColumns
 from limnograph.services.lake.columns import NULL, Ints
@@ -91,7 +91,7 @@ def _known(cells: Ints) -> list[int | None]:
     return [None if cell == NULL else cell for cell in cells.tolist()]
 
 
-def fired(episodes: Sequence[Episode], between: Ints) -> list[int]:
+def fired(episodes: Sequence[AlertEpisode], between: Ints) -> list[int]:
     """The number of alerts that fired at any time during each part."""
     found = np.zeros(len(between) - 1, np.int64)
     for episode in episodes:

@@ -8,7 +8,7 @@ from limnograph.domain.answers.lane_specs import head_of
 from limnograph.domain.answers.timeline import Bar, BarsLane
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Millis, TimeRange, to_millis
-from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.sources.metrics import Metrics
 from limnograph.services.sources.page_metrics import PageMetrics
@@ -37,7 +37,7 @@ async def draw(
     return BarsLane(**head_of("alerts"), status="ok" if known else "absent", bars=bars)
 
 
-def _bar(episode: Episode) -> Bar:
+def _bar(episode: AlertEpisode) -> Bar:
     fact = episode.fact
     end = episode.known_to
     return Bar(
