@@ -28,7 +28,7 @@ FindingCode = Literal[
 ]
 FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema", "health"]
 FindingSeverity = Literal["critical", "warning", "info"]
-ClosedBy = Literal["expired", "merged", "retracted", "retired"]
+ClosedBy = Literal["run", "expired", "merged", "retracted", "retired"]
 """Why a finding closed, if no commit closed it."""
 
 

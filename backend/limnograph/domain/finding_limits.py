@@ -49,3 +49,15 @@ class FindingLimits(NamedTuple):
     stale_intervals: float = 3.0
     stale_least: int = HOUR
     retired_intervals: float = 30.0  # times the age at which a table is stale
+    silent_runs: int = 5
+    silent_median: float = 3.0  # times the median gap between runs
+    silent_p95: float = 1.5  # times the 95th percentile of the gaps at this time of the week
+    silent_gaps: int = 3
+    silent_least: int = 10 * MINUTE
+    silent_retired: int = 7 * DAY
+    failed_runs: int = 3  # in a row
+    failed_of: int = 6
+    failed_within: float = 6.0  # times the median gap
+    slower: float = 1.10  # lower bound of the ratio
+    slower_back: float = 1.10  # upper bound of the ratio
+    usual_after: int = 7 * DAY  # a level that held this long is the new usual one

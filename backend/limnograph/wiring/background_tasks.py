@@ -18,6 +18,7 @@ from limnograph.services.alerts.staleness import AlertStaleness
 from limnograph.services.effects.measuring import EffectMeasurer
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
+from limnograph.services.findings.job_findings import JobFindings
 from limnograph.services.findings.views import stream_event
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
@@ -32,6 +33,7 @@ INBOX_S = 10.0
 CHECK_ALERTS_S = 30.0
 MEASURE_S = 20.0
 EVALUATE_S = 1.0
+OBSERVE_JOBS_S = 15.0
 MOST_FINDINGS = 100
 """Transitions that are published one by one; after more, readers reload."""
 FIRST_TABLES_S = 0.2
@@ -124,6 +126,18 @@ async def keep_finding(evaluator: FindingsEvaluator, effects: FindingEffects, st
             _log.warning("findings: %s", error)
         except Exception:  # noqa: BLE001  # the next call starts from the same state
             _log.exception("findings could not be evaluated")
+
+
+async def keep_observing_jobs(jobs: JobFindings, evaluator: FindingsEvaluator, store: HotStore) -> None:
+    """Evaluate the runs of all jobs, once the meta tables have been read."""
+    while True:
+        await asyncio.sleep(OBSERVE_JOBS_S if store.attempted else EVALUATE_S)
+        if not store.attempted:
+            continue
+        try:
+            await jobs.observe(evaluator)
+        except Exception:  # noqa: BLE001  # the next call starts from the same state
+            _log.exception("jobs could not be evaluated")
 
 
 async def keep_checking_alerts(staleness: AlertStaleness) -> None:

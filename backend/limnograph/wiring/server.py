@@ -17,7 +17,7 @@ from limnograph.ports.hot_source import Fresh
 from limnograph.ports.inbox import Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
-from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.pages import AlertPages
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.staleness import AlertStaleness
@@ -34,6 +34,8 @@ from limnograph.services.explain.labels import Labels
 from limnograph.services.explain.page import ExplainPages
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
+from limnograph.services.findings.job_findings import JobFindings
+from limnograph.services.findings.job_history import JobHistory
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.findings.records import FindingRecords
 from limnograph.services.fleet.gauges import TableGauges
@@ -164,6 +166,8 @@ class SharedServices:
     """Recorded transitions of findings."""
     evaluator: FindingsEvaluator
     """Evaluates what is wrong with each table."""
+    job_findings: JobFindings
+    """Evaluates the jobs that read tables."""
     finding_effects: FindingEffects
     """Measures what the causes of findings did to jobs."""
 
@@ -220,6 +224,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         measurer=EffectMeasurer(store, cases, records, clock, engine=old),
         finding_records=finding_records,
         evaluator=evaluator,
+        job_findings=JobFindings(store, JobHistory(jobs, clock), cases, clock),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 
@@ -315,5 +320,5 @@ def _known_tables(store: HotStore) -> list[KnownTable]:
     return [KnownTable(table.name, table.seen.location) for table in tables if table.name is not None]
 
 
-def _publish(live: Live, episode: Episode) -> None:
+def _publish(live: Live, episode: AlertEpisode) -> None:
     live.publish("alert", AlertStreamEvent(alert=view(episode)))

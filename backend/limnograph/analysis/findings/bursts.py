@@ -37,7 +37,7 @@ class Commits(NamedTuple):
         return Commits(*(column[first:last] for column in self))
 
 
-class Burst(NamedTuple):
+class FileBurst(NamedTuple):
     """Files added by the commits of an open burst, and how many files were removed since. `before`: data files before
     it, None if unknown.
     """
@@ -56,8 +56,8 @@ class BurstState(NamedTuple):
     """Recent commits per writer, the open burst, and the past ones."""
 
     writers: Mapping[str | None, Commits] = {}
-    open: Burst | None = None
-    past: tuple[Burst, ...] = ()
+    open: FileBurst | None = None
+    past: tuple[FileBurst, ...] = ()
     turned: Micros = Micros(-(2**62))
 
 
@@ -153,7 +153,7 @@ def _joined(state: BurstState, facts: TableFacts, candidate: _Candidate, limits:
     first = int(group.times[0])
     stretch = Stretch(Micros(first), opened, int(group.ids[group.files.argmax()]), peak=float(files))
     size = int(group.bytes.sum()) if (group.bytes != UNKNOWN).all() else None
-    burst = Burst(
+    burst = FileBurst(
         stretch,
         tuple(group.ids.tolist()),
         candidate.writer,
@@ -201,7 +201,7 @@ def _closed(state: BurstState, facts: TableFacts, after: Micros, until: Micros, 
     return _with_past(state, burst, ends, "expired") if ends <= until else state._replace(open=burst)
 
 
-def _with_past(state: BurstState, burst: Burst, at: Micros, closed_by: str) -> BurstState:
+def _with_past(state: BurstState, burst: FileBurst, at: Micros, closed_by: str) -> BurstState:
     stretch = burst.stretch._replace(closed=at, closed_by=closed_by)
     past = (*state.past, burst._replace(stretch=stretch))[-8:]
     return state._replace(open=None, past=past, turned=at)

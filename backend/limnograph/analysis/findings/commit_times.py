@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.findings.facts import UNKNOWN, Floats, Ints, TableFacts
-from limnograph.analysis.findings.level import NEVER, Level
+from limnograph.analysis.findings.level import NEVER, MeasuredLevel
 from limnograph.analysis.findings.stretch import Stretch, ended
 from limnograph.analysis.usual_gap import LAST_GAPS, breaks, usual_gaps_s
 from limnograph.domain.finding_limits import FindingLimits
@@ -91,13 +91,13 @@ def oldest_ages(state: CommitTimes, facts: TableFacts) -> Floats:
     return np.where(inside, (facts.times - found).astype(np.float64), np.nan)
 
 
-def unexpired(state: CommitTimes, facts: TableFacts, limits: FindingLimits) -> Level:
+def unexpired(state: CommitTimes, facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     """Retained snapshots, where the oldest is past its age."""
     ages = oldest_ages(state, facts)
     with np.errstate(invalid="ignore"):
         matters = ages > limits.snapshot_age
     kept = np.where(np.isnan(ages), np.nan, facts.numbers("live_snapshots"))
-    return Level(kept, np.full(len(kept), float(limits.snapshots)), matters)
+    return MeasuredLevel(kept, np.full(len(kept), float(limits.snapshots)), matters)
 
 
 def _sampled(count: int, times: Ints) -> Ints:

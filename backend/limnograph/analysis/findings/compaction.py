@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.findings.facts import UNKNOWN, Floats, Ints, TableFacts
-from limnograph.analysis.findings.level import NEVER, OVER, UNKNOWN_POSITION, Level, positions_of
+from limnograph.analysis.findings.level import NEVER, OVER, UNKNOWN_POSITION, MeasuredLevel, positions_of
 from limnograph.analysis.findings.stretch import Stretch, ended
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros
@@ -37,7 +37,7 @@ class CompactionState(NamedTuple):
 
 
 def advance(
-    state: CompactionState, facts: TableFacts, debt: Level, *, until: Micros, limits: FindingLimits
+    state: CompactionState, facts: TableFacts, debt: MeasuredLevel, *, until: Micros, limits: FindingLimits
 ) -> CompactionState:
     """The state after more moves. `debt`: the measure of `small_files`, which these rules share. O(moves), but only
     rewrites, the commits after them and changes of the debt are looked at one by one.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.findings.facts import UNKNOWN, Ints, TableFacts
-from limnograph.analysis.findings.level import Level
+from limnograph.analysis.findings.level import MeasuredLevel
 from limnograph.domain.finding_limits import DAY, FindingLimits
 
 LOOK_BACK = 7 * DAY
@@ -26,7 +26,7 @@ class DeleteHistory(NamedTuple):
     begun: bool = False
 
 
-def grown(state: DeleteHistory, facts: TableFacts, limits: FindingLimits) -> tuple[Level, DeleteHistory]:
+def grown(state: DeleteHistory, facts: TableFacts, limits: FindingLimits) -> tuple[MeasuredLevel, DeleteHistory]:
     """Delete files more than seven days before, per move, as a level; and the history with these moves. Unknown for a
     table whose first commits are not known. O(moves).
     """
@@ -52,7 +52,7 @@ def grown(state: DeleteHistory, facts: TableFacts, limits: FindingLimits) -> tup
     values[known] = growth
     applies = np.zeros(len(facts.times), np.bool_)
     applies[known] = matters
-    level = Level(values, np.full(len(values), limits.delete_files - 1.0), applies)
+    level = MeasuredLevel(values, np.full(len(values), limits.delete_files - 1.0), applies)
     return level, _kept(state, every_time, every, fallen, created, begun=state.begun or len(facts.times) > 0)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from limnograph.analysis.findings import contributions, events
-from limnograph.analysis.findings.bursts import Burst
+from limnograph.analysis.findings.bursts import FileBurst
 from limnograph.analysis.findings.commit_times import usual_s
 from limnograph.analysis.findings.events import Detail
 from limnograph.analysis.findings.facts import TableChange, TableFacts
@@ -132,7 +132,7 @@ def _of_bursts(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
         yield Episode("file_burst", "", burst.stretch, severity, _cause_of(burst), evidence)
 
 
-def _cause_of(burst: Burst) -> Cause:
+def _cause_of(burst: FileBurst) -> Cause:
     main = burst.stretch.commit
     others = tuple(commit for commit in burst.commits if commit != main)
     return Cause((main, *others) if main is not None else others, burst.writer, 1.0)

@@ -22,7 +22,7 @@ NEVER = Micros(2**62)
 _LONG_AGO = Micros(-(2**62))
 
 
-class Level(NamedTuple):
+class MeasuredLevel(NamedTuple):
     """A measure and its limit, per move of main; NaN where unknown. `matters`: false where other conditions are not
     met, which also closes a finding.
     """
@@ -62,7 +62,7 @@ class _Step(NamedTuple):
 
 
 def advance(
-    state: LevelState, times: Ints, ids: Ints, level: Level, *, until: Micros, limits: FindingLimits
+    state: LevelState, times: Ints, ids: Ints, level: MeasuredLevel, *, until: Micros, limits: FindingLimits
 ) -> LevelState:
     """The state after more moves, and at the instant `until`. O(moves), and nearly nothing while the position does not
     change.
@@ -95,7 +95,7 @@ def due(state: LevelState, limits: FindingLimits) -> Micros:
     return NEVER
 
 
-def positions_of(level: Level, limits: FindingLimits) -> Ints:
+def positions_of(level: MeasuredLevel, limits: FindingLimits) -> Ints:
     """Where each value lies: OVER its limit, UNDER the limit at which a finding closes, BETWEEN, or unknown."""
     known = ~(np.isnan(level.values) | np.isnan(level.limits))
     with np.errstate(invalid="ignore"):
@@ -104,7 +104,7 @@ def positions_of(level: Level, limits: FindingLimits) -> Ints:
     return np.where(known, np.where(over, OVER, np.where(under, UNDER, BETWEEN)), UNKNOWN_POSITION)
 
 
-def _steps(times: Ints, ids: Ints, level: Level, limits: FindingLimits) -> list[_Step]:
+def _steps(times: Ints, ids: Ints, level: MeasuredLevel, limits: FindingLimits) -> list[_Step]:
     positions = positions_of(level, limits)
     known = positions != UNKNOWN_POSITION
     times, ids, positions, values = times[known], ids[known], positions[known], level.values[known]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.findings.facts import Flags, TableFacts
-from limnograph.analysis.findings.level import Level
+from limnograph.analysis.findings.level import MeasuredLevel
 from limnograph.domain.finding_codes import FindingCode
 from limnograph.domain.finding_limits import FindingLimits
 
@@ -17,47 +17,47 @@ class LevelRule(NamedTuple):
     """A code and its measure."""
 
     code: FindingCode
-    level: Callable[[TableFacts, FindingLimits], Level]
+    level: Callable[[TableFacts, FindingLimits], MeasuredLevel]
 
 
-def _small_files(facts: TableFacts, limits: FindingLimits) -> Level:
+def _small_files(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     """The debt is not computed for each commit: rows without it are left out, and the last known one holds."""
     saved, live = facts.numbers("debt_saved_files"), facts.numbers("total_data_files")
-    return Level(saved, np.fmax(limits.saved_files - 1, limits.saved_share * live), _always(facts))
+    return MeasuredLevel(saved, np.fmax(limits.saved_files - 1, limits.saved_share * live), _always(facts))
 
 
-def _too_many_files(facts: TableFacts, limits: FindingLimits) -> Level:
+def _too_many_files(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     files, size = facts.numbers("total_data_files"), facts.numbers("total_bytes")
     with np.errstate(invalid="ignore"):
         is_large = size >= limits.large_share * facts.numbers("target_file_bytes") * files
-    return Level(files, np.full(len(files), float(limits.data_files)), ~is_large)
+    return MeasuredLevel(files, np.full(len(files), float(limits.data_files)), ~is_large)
 
 
-def _equality_deletes(facts: TableFacts, _: FindingLimits) -> Level:
+def _equality_deletes(facts: TableFacts, _: FindingLimits) -> MeasuredLevel:
     rows = facts.numbers("total_equality_deletes")
-    return Level(rows, np.full(len(rows), 0.5), _always(facts))
+    return MeasuredLevel(rows, np.full(len(rows), 0.5), _always(facts))
 
 
-def _metadata_large(facts: TableFacts, limits: FindingLimits) -> Level:
+def _metadata_large(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     size = facts.numbers("metadata_bytes")
-    return Level(size, np.full(len(size), float(limits.metadata_bytes)), _always(facts))
+    return MeasuredLevel(size, np.full(len(size), float(limits.metadata_bytes)), _always(facts))
 
 
-def _manifests_fragmented(facts: TableFacts, limits: FindingLimits) -> Level:
+def _manifests_fragmented(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     """Below `commit.manifest.min-count-to-merge` manifests the writer has not yet merged them."""
     manifests, size = facts.numbers("manifests"), facts.numbers("manifest_bytes")
     least = np.maximum(np.ceil(size / limits.manifest_target), 1)
     above = np.maximum(limits.manifest_factor * least, least + limits.manifest_excess) - 1
-    return Level(manifests, above, manifests >= limits.manifests_merged)
+    return MeasuredLevel(manifests, above, manifests >= limits.manifests_merged)
 
 
-def _partition_skew(facts: TableFacts, limits: FindingLimits) -> Level:
+def _partition_skew(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     ratio, share = facts.numbers("skew_max_over_median"), facts.numbers("skew_top1_share")
     with np.errstate(invalid="ignore"):
         many = facts.numbers("partitions_total") >= limits.skew_partitions
         worth = share * facts.numbers("total_bytes") >= facts.numbers("target_file_bytes")
     known = np.isnan(share) | np.isnan(facts.numbers("partitions_total"))
-    return Level(np.where(known, np.nan, ratio), np.full(len(ratio), limits.skew_ratio), many & worth)
+    return MeasuredLevel(np.where(known, np.nan, ratio), np.full(len(ratio), limits.skew_ratio), many & worth)
 
 
 def _always(facts: TableFacts) -> Flags:

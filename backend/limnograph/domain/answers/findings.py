@@ -43,9 +43,9 @@ class FindingEffect(View, frozen=True, kw_only=True):
 
 class Finding(View, frozen=True, kw_only=True):
     """A condition of one table during an interval. Its id never changes; `opened_at` may be corrected. `closed_by`: a
-    snapshot id, or `expired`, `merged`, `retracted`, `retired`. `evidence`: counts and shares by name. `recurrences`:
-    earlier findings of the same code and subject in the last 30 days. `evaluated_at`: facts until then were evaluated;
-    it stays behind while the table's catalog does not respond.
+    snapshot id, or `run`, `expired`, `merged`, `retracted`, `retired`. `evidence`: counts and shares by name.
+    `recurrences`: earlier findings of the same code and subject in the last 30 days. `evaluated_at`: facts until then
+    were evaluated; it stays behind while the table's catalog does not respond.
     """
 
     finding_id: str

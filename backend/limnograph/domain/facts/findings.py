@@ -59,7 +59,11 @@ class FindingFact(msgspec.Struct, frozen=True, kw_only=True):
     closed_at: Annotated[Micros | None, Col(13, TIMESTAMPTZ, "when it ended; null while open")] = None
     closed_by: Annotated[
         str | None,
-        Col(14, STRING, "snapshot id that ended it, or `expired`, `merged`, `retracted`, `retired`; null while open"),
+        Col(
+            14,
+            STRING,
+            "snapshot id that ended it, or `run`, `expired`, `merged`, `retracted`, `retired`; null while open",
+        ),
     ] = None
     cause_snapshot_ids: Annotated[
         list[int] | None, Col(15, ListOf(16, LONG), "commits that caused it; null: unknown")

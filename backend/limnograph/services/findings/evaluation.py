@@ -13,7 +13,7 @@ from limnograph.analysis.findings.facts import TableChange, TableFacts
 from limnograph.analysis.findings.identify import IdentifiedFinding, RecordedFinding, identify
 from limnograph.analysis.findings.table_state import TableState, advance, due
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
-from limnograph.domain.finding_codes import ClosedBy
+from limnograph.domain.finding_codes import CODES, ClosedBy
 from limnograph.domain.finding_limits import HOUR, FindingLimits
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
@@ -88,25 +88,48 @@ def transitions(
     recorded: Sequence[FindingFact],
     now: Micros,
     *,
+    jobs: Sequence[Episode] | None = (),
     effects: Mapping[str, Sequence[FindingEffectFact]] = MappingProxyType({}),
 ) -> tuple[list[FindingFact], list[FindingFact]]:
     """The table's findings now, and the rows to record: one for each that opened, closed, or changed its severity or
     the verdict of an effect.
 
-    `recorded`: the last row of each finding of the table. `effects`: measured effects by finding id.
+    `recorded`: the last row of each finding of the table. `jobs`: episodes of the jobs that read it; None: not known
+    yet, so that what is recorded of jobs stays as it is. `effects`: measured effects by finding id.
     """
-    found = identify(uuid, evaluation.episodes, [_recorded(fact) for fact in recorded])
     by_id = {fact.finding_id: fact for fact in recorded}
-    current, rows = [], []
+    frozen = [fact for fact in recorded if jobs is None and _is_of_job(fact)]
+    known_to = [_recorded(fact) for fact in recorded if fact not in frozen]
+    found = identify(uuid, [*evaluation.episodes, *(jobs or ())], known_to)
+    current, rows = list(frozen), list[FindingFact]()
     for finding in found.findings:
         known = by_id.get(finding.finding_id)
         fact = _fact((uuid, name), finding, known, effects.get(finding.finding_id), (evaluation.state.at or now, now))
         current.append(fact)
-        if _is_new(fact, known):
-            rows.append(fact)
         rows.extend(closed(by_id[merged.finding_id], "merged", now) for merged in finding.merged)
+    told = {fact.finding_id for fact in current if _is_told_by_another(fact, current)}
+    rows.extend(closed(by_id[i], "merged", now) for i in told & by_id.keys() if by_id[i].state == "open")
+    current = [fact for fact in current if fact.finding_id not in told]
+    rows.extend(fact for fact in current if _is_new(fact, by_id.get(fact.finding_id)))
     rows.extend(closed(by_id[lost.finding_id], "retracted", now) for lost in found.retracted)
     return current, rows
+
+
+def _is_told_by_another(fact: FindingFact, current: Sequence[FindingFact]) -> bool:
+    """Whether a slow job is the effect of another open finding: one event, one story."""
+    return (
+        fact.code == "job_slower"
+        and fact.state == "open"
+        and any(
+            each.state == "open" and effect.job_name == fact.subject and effect.verdict in {"slower", "no_data_yet"}
+            for each in current
+            for effect in each.effects or ()
+        )
+    )
+
+
+def _is_of_job(fact: FindingFact) -> bool:
+    return fact.code in CODES and CODES[fact.code].group == "jobs"
 
 
 def _is_new(fact: FindingFact, known: FindingFact | None) -> bool:

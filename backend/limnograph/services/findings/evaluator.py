@@ -12,6 +12,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from limnograph.analysis.findings.episodes import Episode
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.finding_limits import DAY, MINUTE, FindingLimits
@@ -27,6 +28,8 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.lake.table import HotTable
 
 HISTORY = 30 * DAY
+RECORDED = 400 * DAY
+"""How far back an open finding may have had its last transition."""
 KEPT = 30 * DAY
 """How long closed findings remain on the board."""
 AT_ONCE = 100
@@ -36,7 +39,9 @@ _log = logging.getLogger("limnograph.findings")
 
 
 class FindingsEvaluator:
-    """Used by one task only, whose calls do not overlap; any thread may read `board`, which is replaced whole."""
+    """Thread-safe for one caller of `evaluate` at a time: `board`, and what `measured` and `observed` leave for it, are
+    replaced whole.
+    """
 
     def __init__(
         self,
@@ -52,13 +57,17 @@ class FindingsEvaluator:
         self._current: dict[str, list[FindingFact]] = {}
         self._retry: dict[str, Micros] = {}
         self._read_to: Micros | None = None
-        self._effects: Mapping[str, Sequence[FindingEffectFact]] = {}
+        self._jobs: Mapping[str, Sequence[Episode]] | None = None
+        self._new_jobs: Mapping[str, Sequence[Episode]] | None = None
+        self._effects: dict[str, Sequence[FindingEffectFact]] = {}
+        self._new_effects: dict[str, Sequence[FindingEffectFact]] = {}
         self.board = FindingsBoard()
 
     def evaluate(self) -> list[FindingFact]:
         """Evaluate what changed or is due; returns the recorded transitions. Blocks. Raises SourceError."""
         now, lake = self._clock.now(), self._store.reading.lake
         learned = self._learn(now)
+        self._take()
         waiting = [table for table in lake.listed if self._is_due(table, now)]
         first = [table for table in waiting if table.uuid not in self._evaluations][:AT_ONCE]
         rows = self._begin(first, now) if first else []
@@ -72,16 +81,31 @@ class FindingsEvaluator:
         return recorded
 
     def measured(self, effects: Mapping[str, Sequence[FindingEffectFact]]) -> None:
-        """Take effects by finding id: they count from the next evaluation of their tables."""
-        changed = {
-            fact.table_uuid
-            for fact in self.board.open
-            if fact.finding_id in effects and effects[fact.finding_id] != self._effects.get(fact.finding_id)
-        }
-        self._effects = {**self._effects, **effects}
-        for uuid in changed:
-            if uuid in self._evaluations:
-                self._evaluations[uuid] = self._evaluations[uuid]._replace(version=-1)
+        """Take effects by finding id. Thread-safe: they count from the next evaluation."""
+        self._new_effects = {**self._new_effects, **effects}
+
+    def observed(self, episodes: Mapping[str, Sequence[Episode]]) -> None:
+        """Take the episodes of all jobs by table uuid. Thread-safe: they count from the next evaluation."""
+        self._new_jobs = {uuid: list(found) for uuid, found in episodes.items()}
+
+    def _take(self) -> None:
+        """Take what was measured and observed since the last call; the tables that it is about are due then."""
+        changed: set[str] = set()
+        effects, self._new_effects = self._new_effects, {}
+        for fact in self.board.open:
+            if fact.finding_id in effects and effects[fact.finding_id] != self._effects.get(fact.finding_id):
+                changed.add(fact.table_uuid or "")
+        self._effects.update(effects)
+        jobs = self._new_jobs
+        if jobs is not None and jobs is not self._jobs:
+            before, self._jobs = self._jobs, jobs
+            changed.update(
+                uuid
+                for uuid in self._evaluations
+                if before is None or list(before.get(uuid, ())) != list(jobs.get(uuid, ()))
+            )
+        for uuid in changed & self._evaluations.keys():
+            self._evaluations[uuid] = self._evaluations[uuid]._replace(version=-1)
 
     def _is_due(self, table: HotTable, now: Micros) -> bool:
         known = self._evaluations.get(table.uuid)
@@ -92,9 +116,13 @@ class FindingsEvaluator:
     def _learn(self, now: Micros) -> bool:
         """Read what is recorded: everything once, then what this and other servers wrote since."""
         if self._read_to is None:
-            found: Iterable[FindingFact] = self._records.newest(Micros(now - 400 * DAY)).values()
+            found: Iterable[FindingFact] = self._records.newest(Micros(now - RECORDED)).values()
         else:
-            found = self._records.waiting(Micros(self._read_to - MINUTE))
+            try:
+                found = self._records.waiting(Micros(self._read_to - MINUTE))
+            except SourceError as error:
+                _log.info("recorded findings could not be read: %s", error)
+                return False
         self._read_to = now
         learned = False
         for fact in found:
@@ -146,6 +174,7 @@ class FindingsEvaluator:
             evaluation,
             list(self._recorded[table.uuid].values()),
             now,
+            jobs=None if self._jobs is None else self._jobs.get(table.uuid, ()),
             effects=self._effects,
         )
         self._current[table.uuid] = current

@@ -99,6 +99,21 @@ def runs_of_jobs(names: Sequence[str], step_s: int) -> str:
     return str(Union((LabelledExpression(finished, STAT, "finished"), LabelledExpression(lasted, STAT, "duration"))))
 
 
+def runs_of_tables(step_s: int) -> str:
+    """The query of `finished_runs`, for every reader of every table."""
+    by, width = ("job_name", *_TABLE), window_s(step_s)
+    finished, lasted = (
+        Aggregate("max", by, Call("last_over_time", Selector(metric, {"role": "reads"}, width)))
+        for metric in (FINISHED, DURATION)
+    )
+    return str(Union((LabelledExpression(finished, STAT, "finished"), LabelledExpression(lasted, STAT, "duration"))))
+
+
+def targets() -> str:
+    """Number of scraped targets: it has a gap where the server did not scrape."""
+    return str(Aggregate("count", (), Selector("up", {})))
+
+
 def of_page(
     matchers: Mapping[str, str],
     at_s: int,

@@ -1,0 +1,132 @@
+"""`job_silent` and `job_failing`: jobs that no longer run at their usual rhythm, or no longer succeed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.analysis.findings.episodes import Episode
+from limnograph.analysis.findings.facts import Flags, Floats, Ints
+from limnograph.analysis.findings.stretch import Stretch
+from limnograph.domain.finding_codes import CODES
+from limnograph.domain.finding_limits import DAY, HOUR, MINUTE, FindingLimits
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, Micros
+
+WEEK = 7 * DAY
+_UNHEARD = 5 * MINUTE
+"""A source whose samples are further apart than this did not respond in between."""
+
+
+class RunHistory(NamedTuple):
+    """Ended runs of one job on one table, by their ends.
+
+    ends      microseconds, ascending
+    seconds   duration; NaN if unknown
+    failed    whether the run failed
+    answered  when their source last responded
+    heard     instants at which the source had samples of any kind, ascending; None if it does not show that
+    """
+
+    job: str
+    ends: Ints
+    seconds: Floats
+    failed: Flags
+    answered: Micros
+    heard: Ints | None = None
+
+
+def job_episodes(runs: RunHistory, limits: FindingLimits, *, reads: bool = True) -> list[Episode]:
+    """Episodes of one job until its source last responded. O(runs). `reads`: whether it reads the table; a job that
+    only writes it is never silent, because its table becomes stale.
+    """
+    return [*(_silences(runs, limits) if reads else ()), *_failures(runs, limits)]
+
+
+def silent_after(gaps: Ints, starts: Ints, at: Micros, limits: FindingLimits) -> int:
+    """Microseconds without a run after which a job is silent: 3 times its median gap, and 1.5 times the 95th percentile
+    of the gaps that began in the same hour of the week; where fewer than three are known, of the day; else of all.
+    """
+    usual = gaps
+    for period in (WEEK, DAY):
+        near = np.abs((starts - at + period // 2) % period - period // 2) <= HOUR
+        same = gaps[near & (at - starts > period // 2)]
+        if len(same) >= limits.silent_gaps:
+            usual = same
+            break
+    return max(
+        round(limits.silent_median * float(np.median(gaps))),
+        round(limits.silent_p95 * float(np.quantile(usual, 0.95))),
+        limits.silent_least,
+    )
+
+
+def _silences(runs: RunHistory, limits: FindingLimits) -> Iterator[Episode]:
+    ends = runs.ends
+    if len(ends) < limits.silent_runs:
+        return
+    gaps = np.diff(ends)
+    edges = np.append(ends[1:], runs.answered)
+    long = np.flatnonzero(edges - ends > limits.silent_least)
+    for place in long[long >= limits.silent_runs - 1].tolist():
+        last, until = Micros(ends[place]), Micros(edges[place])
+        after = silent_after(gaps[:place], ends[:place], last, limits)
+        silent = until - last - _unheard(runs.heard, last, until)
+        if silent < after:
+            continue
+        stretch = Stretch(last, Micros(until - (silent - after)))
+        if place + 1 < len(ends):
+            stretch = stretch._replace(closed=until, closed_by="run")
+        elif silent >= limits.silent_retired:
+            stretch = stretch._replace(closed=Micros(last + limits.silent_retired), closed_by="retired")
+        evidence = {
+            "last_run": last // MICROS_PER_MS,
+            "usual_gap_seconds": round(float(np.median(gaps[:place])) / MICROS_PER_SECOND),
+            "runs": place + 1,
+        }
+        yield Episode("job_silent", runs.job, stretch, CODES["job_silent"].severity, None, dict(evidence))
+
+
+def _unheard(heard: Ints | None, first: Micros, last: Micros) -> int:
+    """Microseconds within an interval in which the source had no samples at all."""
+    if heard is None:
+        return 0
+    inside = heard[(heard > first) & (heard < last)]
+    pauses = np.diff(np.concatenate([[first], inside, [last]]))
+    return int(pauses[pauses > _UNHEARD].sum())
+
+
+def _failures(runs: RunHistory, limits: FindingLimits) -> Iterator[Episode]:
+    failed = runs.failed
+    if int(failed.sum()) < limits.failed_runs:
+        return
+    gap_us = float(np.median(np.diff(runs.ends))) if len(runs.ends) > 1 else 0.0
+    began: int | None = None
+    opened: Stretch | None = None
+    row = 0
+    for place, is_failed in enumerate(failed.tolist()):
+        at = Micros(runs.ends[place])
+        if not is_failed:
+            if opened is not None:
+                yield _failing(runs, opened._replace(closed=at, closed_by="run"), row)
+            began, opened, row = None, None, 0
+            continue
+        began = place if began is None else began
+        row += 1
+        if opened is None and (row >= limits.failed_runs or _mostly(runs, place, gap_us, limits)):
+            opened = Stretch(Micros(runs.ends[began]), at)
+    if opened is not None:
+        yield _failing(runs, opened, row)
+
+
+def _mostly(runs: RunHistory, place: int, gap_us: float, limits: FindingLimits) -> bool:
+    """Whether more than half of at least six runs within six usual gaps failed."""
+    first = int(runs.ends.searchsorted(runs.ends[place] - limits.failed_within * gap_us))
+    recent = runs.failed[first : place + 1]
+    return len(recent) >= limits.failed_of and int(recent.sum()) * 2 > len(recent)
+
+
+def _failing(runs: RunHistory, stretch: Stretch, failed: int) -> Episode:
+    evidence = {"failed": failed, "runs": len(runs.ends)}
+    return Episode("job_failing", runs.job, stretch, CODES["job_failing"].severity, None, dict(evidence))

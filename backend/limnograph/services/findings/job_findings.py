@@ -1,0 +1,147 @@
+"""Findings of jobs: silent, failing and slower ones, of every table."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.analysis.effect import measure_effect
+from limnograph.analysis.findings.episodes import Episode
+from limnograph.analysis.findings.jobs import RunHistory, job_episodes
+from limnograph.analysis.findings.slowdown import LATEST, slow_since
+from limnograph.analysis.findings.stretch import Stretch
+from limnograph.domain.answers.effects import Effect
+from limnograph.domain.errors import LimnographError
+from limnograph.domain.finding_codes import CODES
+from limnograph.domain.finding_limits import MINUTE, FindingLimits
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
+from limnograph.ports.clock import Clock
+from limnograph.services.effects.cases import EffectCases, Subject
+from limnograph.services.findings.evaluation import HARM
+from limnograph.services.findings.evaluator import FindingsEvaluator
+from limnograph.services.findings.job_history import JobHistory, Reader
+from limnograph.services.lake.store import HotStore
+
+LOOKS = 4
+"""Slowdowns that one call measures, each 20 to 130 ms of CPU."""
+RESTED = 10 * MINUTE
+"""After a measurement, the next one of the same job follows no sooner unless it has new runs."""
+_log = logging.getLogger("limnograph.findings")
+
+
+class _SlowdownCheck(NamedTuple):
+    """A slowdown as last measured. `runs`: the number of runs then; `episode`: None if the estimator refused it."""
+
+    at: Micros
+    runs: int
+    began: Micros
+    episode: Episode | None
+
+
+class JobFindings:
+    """Used on the event loop only, by one task."""
+
+    def __init__(
+        self,
+        store: HotStore,
+        history: JobHistory,
+        cases: EffectCases,
+        clock: Clock,
+        *,
+        limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
+    ) -> None:
+        self._store, self._history, self._cases, self._clock, self._limits = store, history, cases, clock, limits
+        self._slow: dict[Reader, _SlowdownCheck] = {}
+
+    async def observe(self, evaluator: FindingsEvaluator) -> None:
+        """Read new runs and hand the episodes of all jobs to the evaluator. If a source does not respond, nothing
+        changes. O(jobs) cheap looks, and at most LOOKS measurements.
+        """
+        try:
+            await self._history.read()
+        except LimnographError as error:
+            _log.info("job runs: %s", error)
+            return
+        found: dict[str, list[Episode]] = defaultdict(list)
+        names = self._store.reading.lake.names
+        looks = LOOKS
+        for reader in list(self._history.readers):
+            uuid = names.get(self._store.resolved(reader[0]))
+            if uuid is None:
+                continue
+            runs = self._history.of(reader)
+            found[uuid] += job_episodes(runs, self._limits, reads=self._history.does_read(reader))
+            if not self._history.does_read(reader):
+                continue
+            onset = slow_since(np.where(runs.failed, np.nan, runs.seconds))
+            if onset is None:
+                self._slow.pop(reader, None)
+                continue
+            if looks and self._is_due(reader, runs):
+                looks -= 1
+                await self._measure(reader, runs, onset)
+            measured = self._slow.get(reader)
+            if measured is not None and measured.episode is not None:
+                found[uuid].append(measured.episode)
+        evaluator.observed(found)
+
+    def _is_due(self, reader: Reader, runs: RunHistory) -> bool:
+        known = self._slow.get(reader)
+        return known is None or (known.runs != len(runs.ends) and self._clock.now() - known.at >= MINUTE)
+
+    async def _measure(self, reader: Reader, runs: RunHistory, onset: int) -> None:
+        name, job = self._store.resolved(reader[0]), reader[1]
+        now = self._clock.now()
+        known = self._slow.get(reader)
+        began = _began(runs, onset)
+        if known is not None and known.episode is not None and abs(known.began - began) < RESTED:
+            began = known.began  # the onset may move by a run, its finding does not
+        try:
+            linked = await self._cases.linked(name, began, now)
+            mine = next((each for each in linked if each.name == job and each.role == "reads"), None)
+            if mine is None:
+                self._slow.pop(reader, None)
+                return
+            case = await self._cases.of_job(Subject(name, None, None, began), mine, linked, now)
+            effect = await asyncio.to_thread(measure_effect, case.case)
+        except LimnographError as error:
+            _log.info("slowdown of %s: %s", job, error)
+            return
+        episode = self._episode(runs, onset, began, effect)
+        if episode is None and known is not None and known.episode is not None and not _is_back(effect, self._limits):
+            episode = known.episode  # between the bounds it stays as it was
+        self._slow[reader] = _SlowdownCheck(now, len(runs.ends), began, episode)
+
+    def _episode(self, runs: RunHistory, onset: int, began: Micros, effect: Effect) -> Episode | None:
+        low, high, size = effect.low, effect.high, effect.estimate
+        if effect.verdict != "worse" or size is None or low is None or low.ratio <= self._limits.slower:
+            return None
+        if self._clock.now() - began > self._limits.usual_after:
+            return None
+        usual, now = (float(np.nanmedian(part)) for part in (runs.seconds[:onset], runs.seconds[onset:]))
+        evidence = {
+            "ratio": round(size.ratio, 4),
+            "ratio_low": round(low.ratio, 4),
+            "ratio_high": None if high is None else round(high.ratio, 4),
+            "usual_seconds": round(usual, 3),
+            "seconds": round(now, 3),
+            "runs": len(runs.ends) - onset,
+            "since": to_millis(began),
+        }
+        opened = Micros(int(runs.ends[min(onset + LATEST, len(runs.ends)) - 1]))
+        severity = "critical" if low.ratio > HARM else CODES["job_slower"].severity
+        return Episode("job_slower", runs.job, Stretch(began, opened), severity, None, dict(evidence))
+
+
+def _began(runs: RunHistory, onset: int) -> Micros:
+    """Start of the first slow run; its end if its duration is unknown."""
+    seconds = float(runs.seconds[onset])
+    return Micros(int(runs.ends[onset]) - (0 if np.isnan(seconds) else round(seconds * MICROS_PER_SECOND)))
+
+
+def _is_back(effect: Effect, limits: FindingLimits) -> bool:
+    return effect.high is not None and effect.high.ratio < limits.slower_back

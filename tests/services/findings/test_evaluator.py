@@ -1,0 +1,219 @@
+"""Findings of a server: opened and closed as commits arrive, recorded once, kept over restarts, frozen while a source
+is silent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from limnograph.adapters.memory.inbox import MemoryInbox
+from limnograph.analysis.findings.episodes import Episode
+from limnograph.analysis.findings.stretch import Stretch
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.queries import FindingsQuery
+from limnograph.domain.time import Micros, Millis
+from limnograph.wiring.server import ServerServices
+from serving_kit import HOUR, MINUTE, NOW, UUID, FixedClock, change, lake, moved, parts, row
+
+GIB, MIB = 1 << 30, 1 << 20
+DAY = 24 * HOUR
+TABLE = {"total_bytes": 100 * GIB, "target_file_bytes": 512 * MIB}
+
+
+class World:
+    """A lake whose pipeline, clock and servers a test moves on."""
+
+    def __init__(self, *, hours: int = 40) -> None:
+        self.clock, self.inbox = FixedClock(), MemoryInbox()
+        rows, log = [], []
+        for number in range(hours):
+            rows.append(self._row(number + 1, NOW - (hours - number) * HOUR, 100, added_data_files=2, added_bytes=GIB))
+            log.append(moved(number + 1, NOW - (hours - number) * HOUR))
+        self.engine = lake(rows, [*log, change("named", NOW - 40 * DAY, "x", subject="lake.sales.orders")])
+        self.number = hours
+        self.server = self.start()
+
+    @staticmethod
+    def _row(number: int, at: int, files: int, **fields: Any) -> SnapshotFact:
+        return row(number, at, files, parent_id=number - 1, observed_at=at + MINUTE, app_name="etl", **TABLE, **fields)
+
+    def start(self) -> ServerServices:
+        return parts(self.engine, clock=self.clock, inbox=self.inbox)
+
+    def commit(self, operation: str = "append", **fields: Any) -> int:
+        """A commit now, as the pipeline records it."""
+        self.number += 1
+        fact = self._row(self.number, self.clock.micros, fields.pop("files", 100), operation=operation, **fields)
+        self.engine.append([fact], [moved(self.number, self.clock.micros)])
+        return self.number
+
+    def burst(self) -> int:
+        return self.commit(files=50_100, added_data_files=50_000, removed_data_files=0, added_bytes=50_000 * MIB)
+
+    def later(self, micros: int, *, heard: bool = True, server: ServerServices | None = None) -> list[FindingFact]:
+        """Time passes, the pipeline looks at the lake, a server evaluates."""
+        self.clock.micros += micros
+        made = server or self.server
+        if heard:
+            made.store.probed(Micros(self.clock.micros), ("lake",), ())
+        made.store.refresh()
+        return made.evaluator.evaluate()
+
+    def open(self, server: ServerServices | None = None) -> dict[str, FindingFact]:
+        return {fact.code or "": fact for fact in (server or self.server).evaluator.board.open}
+
+    def drained(self) -> None:
+        """The pipeline appends what the inbox holds."""
+        facts = self.server.finding_records.waiting(Micros(0))
+        self.engine.append([], [], findings=facts)
+
+
+def test_a_burst_opens_with_its_commit_and_closes_with_the_compaction() -> None:
+    world = World()
+    assert world.later(MINUTE) == []
+    commit = world.burst()
+    (opened,) = world.later(MINUTE)
+    assert (opened.code, opened.state, opened.severity, opened.seq) == ("file_burst", "open", "warning", 1)
+    assert opened.cause_snapshot_ids == [commit]
+    assert world.later(HOUR) == [], "nothing new is recorded while nothing changes"
+    repair = world.commit("replace", files=110, added_data_files=10, removed_data_files=50_000)
+    (closed,) = world.later(MINUTE)
+    assert (closed.finding_id, closed.state, closed.closed_by, closed.seq) == (
+        opened.finding_id,
+        "closed",
+        str(repair),
+        2,
+    )
+    assert world.open() == {}
+    page = world.server.backend.findings.page(FindingsQuery(start=Millis(0), end=Millis(2**50), state="closed"))
+    assert [(row.code, row.closed_by) for row in page.rows] == [("file_burst", str(repair))]
+
+
+def test_a_restarted_server_finds_the_same_with_the_same_id_and_records_nothing_again() -> None:
+    world = World()
+    world.later(MINUTE)
+    world.burst()
+    (opened,) = world.later(MINUTE)
+    world.drained()
+    again = world.start()
+    assert world.later(MINUTE, server=again) == []
+    assert world.open(again)["file_burst"].finding_id == opened.finding_id
+
+
+def test_of_two_servers_one_records_a_transition() -> None:
+    world = World()
+    world.later(MINUTE)
+    other = world.start()
+    world.later(MINUTE, server=other)
+    world.burst()
+    world.later(MINUTE)
+    world.later(MINUTE, server=other)
+    recorded = world.server.finding_records.waiting(Micros(0))
+    assert [(fact.code, fact.seq) for fact in recorded] == [("file_burst", 1)]
+    assert world.open(other)["file_burst"].finding_id == world.open()["file_burst"].finding_id
+
+
+def test_a_silent_catalog_freezes_its_findings() -> None:
+    world = World()
+    world.later(MINUTE)
+    assert world.later(9 * HOUR, heard=False) == []
+    assert world.open() == {}, "stale would be a claim about a table that nobody saw"
+    (found,) = world.later(MINUTE)
+    assert (found.code, found.severity) == ("stale", "warning")
+
+
+def test_a_job_that_is_slower_for_certain_makes_a_finding_critical() -> None:
+    world = World()
+    world.later(MINUTE)
+    world.burst()
+    (opened,) = world.later(MINUTE)
+    slower = FindingEffectFact(job_name="rollup", verdict="slower", ratio=3.0, ratio_low=2.6, ratio_high=3.4, runs=6)
+    world.server.evaluator.measured({opened.finding_id: [slower]})
+    (raised,) = world.later(MINUTE)
+    assert (raised.severity, raised.seq) == ("critical", 2)
+    unsure = FindingEffectFact(job_name="rollup", verdict="unknown", runs=7)
+    world.server.evaluator.measured({opened.finding_id: [unsure]})
+    (fallen,) = world.later(MINUTE)
+    assert fallen.severity == "warning"
+
+
+def slow(job: str = "rollup") -> Episode:
+    at = Micros(NOW + MINUTE)
+    return Episode("job_slower", job, Stretch(at, at), "critical", None, {"ratio": 3.0})
+
+
+def test_a_slow_job_stands_alone_until_the_finding_of_its_cause_tells_of_it() -> None:
+    world = World()
+    world.later(MINUTE)
+    world.server.evaluator.observed({UUID: [slow()]})
+    (alone,) = world.later(MINUTE)
+    assert (alone.code, alone.subject) == ("job_slower", "rollup")
+    world.burst()
+    (burst,) = world.later(MINUTE)
+    effect = FindingEffectFact(job_name="rollup", verdict="slower", ratio=3.0, ratio_low=2.6)
+    world.server.evaluator.measured({burst.finding_id: [effect]})
+    told = {(fact.code, fact.closed_by) for fact in world.later(MINUTE)}
+    assert told == {("file_burst", None), ("job_slower", "merged")}
+    assert set(world.open()) == {"file_burst"}
+
+
+def test_findings_of_jobs_stay_until_the_jobs_of_a_new_server_are_read() -> None:
+    world = World()
+    world.server.evaluator.observed({UUID: [slow()]})
+    world.later(MINUTE)
+    again = world.start()
+    assert world.later(MINUTE, server=again) == []
+    assert set(world.open(again)) == {"job_slower"}
+    again.evaluator.observed({})
+    (gone,) = world.later(MINUTE, server=again)
+    assert (gone.state, gone.closed_by) == ("closed", "retracted")
+
+
+def test_a_dropped_table_retires_its_findings() -> None:
+    world = World()
+    world.later(MINUTE)
+    world.burst()
+    world.later(MINUTE)
+    gone = ChangeFact(
+        table_uuid=UUID,
+        catalog="lake",
+        namespace="sales",
+        table="orders",
+        kind="dropped",
+        subject="lake.sales.orders",
+        from_value="x",
+        at=world.clock.micros,
+    )
+    world.engine.append([], [gone])
+    assert [fact.closed_by for fact in world.later(MINUTE)] == ["retired"]
+
+
+def test_a_late_commit_changes_what_was_found() -> None:
+    world = World()
+    world.later(MINUTE)
+    world.burst()
+    (first,) = world.later(MINUTE)
+    world.clock.micros += HOUR
+    number = world.number + 1
+    world.number = number
+    late = World._row(
+        number, NOW - 30 * HOUR + 1, 50_100, added_data_files=49_000, removed_data_files=0, added_bytes=49_000 * MIB
+    )
+    world.engine.append([late], [moved(number, NOW - 30 * HOUR + 1)])
+    world.later(MINUTE)
+    world.later(2 * MINUTE)
+    found = world.open()["file_burst"]
+    assert (found.finding_id, found.opened_at) == (first.finding_id, NOW - 30 * HOUR)
+
+
+def test_an_inbox_that_does_not_respond_loses_no_transition() -> None:
+    world = World()
+    world.later(MINUTE)
+    world.burst()
+    world.inbox.failure = SourceUnavailable("inbox", "away")
+    assert world.later(MINUTE) == []
+    assert set(world.open()) == {"file_burst"}, "it is shown"
+    world.inbox.failure = None
+    assert [(fact.code, fact.seq) for fact in world.later(MINUTE)] == [("file_burst", 1)]
