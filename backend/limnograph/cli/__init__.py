@@ -22,6 +22,7 @@ VERBS = {
     "doctor": "Check an installation and suggest remedies.",
     "effect": "Measure what an operation did to a job, with bounds.",
     "explain": "Find the commit that a job's slowdown coincides with, if any.",
+    "findings": "List what is wrong with the tables, now or at an earlier time.",
     "failpoints": "List the pipeline's failpoints.",
     "inspect": "Inspect one table in storage, without a catalog.",
     "pipeline": "Extract the history of every table into the meta tables.",

@@ -37,10 +37,11 @@ def grown(state: DeleteHistory, facts: TableFacts, limits: FindingLimits) -> tup
     if not state.begun and len(facts.times):
         created = bool(facts.integers("parent_id")[0] == UNKNOWN and facts.integers("added_data_files")[0] != UNKNOWN)
     every_time, every = np.concatenate([state.times, times]), np.concatenate([state.counts, counts])
-    falls = np.flatnonzero(np.diff(every) < 0) + 1
-    fallen = np.full(len(every), state.removed, np.int64)
-    fallen[falls] = every_time[falls]
-    fallen = np.maximum.accumulate(fallen) if len(fallen) else fallen
+    removed = np.zeros(len(every), np.bool_)
+    removed[1:] = np.diff(every) < 0
+    removed[len(state.times) :] |= facts.integers("removed_delete_files")[known] > 0
+    fallen = np.where(removed, every_time, state.removed)
+    fallen = np.maximum.accumulate(fallen)
     new = slice(len(state.times), None)
     before = every_time.searchsorted(times - LOOK_BACK, "right") - 1
     then = np.where(before >= 0, every[before.clip(0)], 0 if created else UNKNOWN)

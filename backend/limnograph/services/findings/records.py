@@ -30,11 +30,14 @@ class FindingRecords:
         items = [InboxItem(KIND, item_key(fact.finding_id, fact.seq), msgspec.json.encode(fact), now) for fact in facts]
         return self._inbox.put(items)
 
-    def newest(self, since: Micros) -> dict[str, FindingFact]:
-        """The last transition of every finding that changed at `since` or later. O(transitions)."""
-        rows = self._engine.select(MetaQuery(table="findings", start=since))
+    def newest(self, since: Micros, until: Micros | None = None) -> dict[str, FindingFact]:
+        """The last transition of every finding that changed at `since` or later, and before `until` if given.
+        O(transitions).
+        """
+        rows = self._engine.select(MetaQuery(table="findings", start=since, end=until))
         rows = rows.sort("seq").unique("finding_id", keep="last", maintain_order=True)
-        return newest_of([*(_fact(row) for row in rows.iter_rows(named=True)), *self.waiting(since)])
+        waiting = (fact for fact in self.waiting(since) if until is None or (fact.at or since) < until)
+        return newest_of([*(_fact(row) for row in rows.iter_rows(named=True)), *waiting])
 
     def history(self, finding_id: str, since: Micros) -> list[FindingFact]:
         """All transitions of a finding in order. O(transitions of all findings since)."""

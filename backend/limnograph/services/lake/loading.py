@@ -23,7 +23,7 @@ from limnograph.services.lake.rows import PackedRows, packed
 from limnograph.services.lake.sheets import add_passes, names_by_id, newest_of, rows_wanted, runs_of, sheets_of
 from limnograph.services.lake.table import HotTable, LastSeen, table_of
 
-CHANGE_KINDS = ("schema", "spec", "ref", "named", "dropped", "first_seen", "unreadable", "retained")
+CHANGE_KINDS = ("schema", "spec", "ref", "named", "dropped", "first_seen", "unreadable", "retained", "gap")
 """Changes that pages show; others are not read."""
 CHANGE_COLUMNS = (
     *("table_uuid", "catalog", "namespace", "table", "kind", "subject", "from_value", "to_value", "at", "detail"),
