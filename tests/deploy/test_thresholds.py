@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
 
 from limnograph.api.docs.runbooks import runbooks
+from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.thresholds import Thresholds, stale_after_s
-from limnograph.services.fleet.attention import stale_ages_s
+from limnograph.domain.time import MICROS_PER_SECOND
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "deploy" / "prometheus" / "rules"
@@ -27,24 +27,22 @@ SHIPPED = {
     for group in yaml.safe_load(THRESHOLDS.read_text())["groups"]
     for rule in group["rules"]
 }
-SHARED = {
-    "added_data_files_5m": "burst_files",
-    "debt_files": "small_files",
-    "small_files_share": "small_share",
-    "snapshots": "snapshots",
-    "delete_ratio": "delete_share",
-    "delete_files_growth": "delete_files_grown",
-    "partition_skew": "skew_ratio",
-    "stale_intervals": "stale_intervals",
-    "stale_seconds": "stale_least_s",
-    "pass_age_seconds": "pass_age_s",
+LIMITS, DRAWN = FindingLimits(), Thresholds()
+SHARED: dict[str, float] = {
+    "added_data_files_5m": LIMITS.burst_files,
+    "delete_ratio": LIMITS.delete_share,
+    "delete_files_growth": LIMITS.delete_files,
+    "partition_skew": LIMITS.skew_ratio,
+    "stale_intervals": LIMITS.stale_intervals,
+    "stale_seconds": LIMITS.stale_least / MICROS_PER_SECOND,
+    "pass_age_seconds": DRAWN.pass_age_s,
 }
-"""Thresholds of rules that pages have, too: the field of `Thresholds`."""
+"""Thresholds of rules that findings or pages have, too."""
 OF_RULES_ALONE = {
     *("partition_skew_bytes", "manifests", "metadata_bytes", "commit_retries", "stream_lag_seconds"),
     *("watermark_lag_seconds", "extraction_lag_seconds", "inbox_age_seconds"),
+    *("debt_files", "small_files_share", "snapshots"),
 }
-OF_PAGES_ALONE = {"slower_ratio", "slower_critical_ratio", "burst_over_usual", "burst_share"}
 WORDS = {1: "one", 3: "three", 10: "ten", 0.1: "a tenth", 0.5: "half", 0.75: "three quarters"}
 TIMES = {300: "five minutes", 600: "ten minutes", 900: "fifteen minutes", 1800: "half an hour", 3600: "an hour"}
 SECONDS = {"m": 60, "h": 3600}
@@ -131,13 +129,14 @@ def numbers(runbook: str) -> dict[str, Number]:
 
 def test_every_threshold_is_known_to_this_test() -> None:
     assert set(SHIPPED) == set(SHARED) | OF_RULES_ALONE
-    assert set(Thresholds._fields) == {*SHARED.values(), *OF_PAGES_ALONE, "burst_small_share"}
+    assert DRAWN.stale_intervals == LIMITS.stale_intervals
+    assert DRAWN.stale_least_s == LIMITS.stale_least / MICROS_PER_SECOND
     assert set(PROSE) == {runbook_of(name) for name in ALERTS} == set(runbooks()) - {"README"}
 
 
 @pytest.mark.parametrize("name", SHARED)
 def test_pages_and_rules_have_the_same_threshold(name: str) -> None:
-    assert getattr(Thresholds(), SHARED[name]) == SHIPPED[name]
+    assert SHARED[name] == SHIPPED[name]
 
 
 def test_a_small_file_is_the_same_part_of_the_target_in_rules_and_pages() -> None:
@@ -184,7 +183,6 @@ def test_a_table_is_stale_by_one_formula(usual_s: float) -> None:
     expected = max(SHIPPED[formula[1]] * usual_s, SHIPPED[formula[2]])
     limits = Thresholds()
     assert stale_after_s(limits, usual_s) == expected
-    assert stale_ages_s(limits, np.array([usual_s])).tolist() == [expected]
 
 
 def test_the_dashboard_knows_the_rules_that_are_shipped() -> None:

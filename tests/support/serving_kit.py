@@ -16,6 +16,7 @@ from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.api import spa
 from limnograph.api.app import create_app
 from limnograph.api.metrics.exposition import Exposition
+from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.wiring.server import ServerOptions, ServerServices, build_services
 
@@ -81,13 +82,19 @@ def parts(
     clock: FixedClock | None = None,
     *,
     inbox: MemoryInbox | None = None,
+    evaluated: bool = True,
     **given: Any,
 ) -> ServerServices:
-    """The server's services over memory, its hot store read once. `source`: of metrics, one or several."""
+    """The server's services over memory, its hot store read once and, if `evaluated`, findings too. `source`: of
+    metrics, one or several.
+    """
     sources = () if source is None else source if isinstance(source, list | tuple) else (source,)
     options = ServerOptions(engine or MemoryEngine(), inbox or MemoryInbox(), clock or FixedClock(), sources, **given)
     made = build_services(options)
     made.store.refresh()
+    if evaluated:
+        with contextlib.suppress(SourceError):
+            made.evaluator.evaluate()
     return made
 
 

@@ -1,4 +1,4 @@
-"""Thresholds of the reasons for attention, and the pace of a job. Rules, fleet vectors and pages share them."""
+"""Thresholds that pages draw, and the pace of a job."""
 
 from __future__ import annotations
 
@@ -6,20 +6,9 @@ from typing import NamedTuple
 
 
 class Thresholds(NamedTuple):
-    """Limits above which a rule applies. Counts are files or snapshots, shares are fractions of one."""
+    """Limits that pages draw, besides those of findings (`finding_limits.py`)."""
 
-    slower_ratio: float = 1.5
-    slower_critical_ratio: float = 2.0
-    burst_files: int = 1_000
-    burst_over_usual: float = 5.0
-    burst_share: float = 0.2
-    burst_small_share: float = 0.75  # average added file below this fraction of the target
-    delete_files_grown: int = 20
-    delete_share: float = 0.1  # delete files per data file
-    small_files: int = 500
-    small_share: float = 0.5
-    snapshots: int = 1_000
-    skew_ratio: float = 10.0
+    burst_small_share: float = 0.75  # of the target size: smaller files are small
     stale_intervals: float = 3.0
     stale_least_s: float = 3_600.0
     pass_age_s: float = 1_800.0  # since the last successful pass of the pipeline

@@ -205,7 +205,7 @@ def _shared(options: ServerOptions) -> SharedServices:
     watcher = WatcherLink(options.watch_command, store)
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
-    finding_records = FindingRecords(inbox, old)
+    finding_records = FindingRecords(inbox, engine)
     evaluator = FindingsEvaluator(store, finding_records, clock)
     return SharedServices(
         store=store,
@@ -240,12 +240,12 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         alerts=shared.alerts,
         sighted=shared.watcher.sighted,
         catalogs=tuple(options.catalogs),
-        findings=findings.open_of,
+        findings=findings,
     )
     commits = CommitLists(store)
     return Backend(
         fleet=fleet,
-        tables=TableService(store, jobs, clock, findings=findings.recent_of),
+        tables=TableService(store, jobs, clock, findings),
         timelines=_timelines(options, shared, old),
         commits=commits,
         commit_details=CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock)),

@@ -76,7 +76,8 @@ ENDING = [command for command in CURLS if " -N " not in command]
 def test_every_example_has_the_documented_response(command: str) -> None:
     method, path, headers, body = sent(command)
     moves = [moved(1, NOW - 5 * HOUR), moved(BIG, NOW - MINUTE)]
-    made = parts(lake([row(1, NOW - 5 * HOUR, 2), row(BIG, NOW - MINUTE, 9, parent_id=1)], moves))
+    burst = row(BIG, NOW - MINUTE, 9_002, parent_id=1, added_data_files=9_000)  # the finding of the example
+    made = parts(lake([row(1, NOW - 5 * HOUR, 2), burst], moves))
 
     async def asked():
         await made.backend.alerts.take(b'{"alerts": [{"labels": {"severity": "warning", "job": "foo"}}]}')

@@ -53,7 +53,7 @@ def served(*, stopped: bool):
     log = [moved(fact.snapshot_id, fact.committed_at) for fact in rows]
     meta = lake(rows, [*log, schema(0, NOW - 40 * HOUR, (1, "a", "int"))])
     hot, trino = Engine(meta), Engine(meta)
-    made = parts(hot, clock=FixedClock(), cold=ColdEngine(trino, hot, FixedClock()))
+    made = parts(hot, clock=FixedClock(), cold=ColdEngine(trino, hot, FixedClock()), evaluated=False)
     read = hot.asked
     hot.stopped = trino.stopped = stopped
     return made, lambda: (hot.asked - read, trino.asked)

@@ -13,7 +13,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import Series
 from limnograph.domain.queries import CommitsQuery, FleetQuery
 from limnograph.services.sources import templates
-from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, FixedClock, change, lake, moved, parts, row, schema
+from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, FixedClock, change, lake, moved, parts, row
 
 DAY = 24 * HOUR
 START = (NOW - DAY) // 1000
@@ -36,25 +36,28 @@ def burst(*after, **fields):
     return lake(rows, [moved(r.snapshot_id, r.committed_at) for r in rows])
 
 
-def test_a_burst_of_small_files_has_its_number_time_and_sizes() -> None:
-    found = only(parts(burst())).reason
-    assert found.sentence == "50,000 files in one append at 03:04, average 0.9 MB; files 1,202 → 51,202"
-    assert (found.code, found.severity, found.snapshot_id) == ("file_burst", "critical", str(BIG))
+def test_a_burst_of_small_files_has_its_number_and_size_whatever_the_range() -> None:
+    made = parts(burst(total_bytes=1 << 20))
+    for start in (START, (NOW - HOUR) // 1000):
+        found = only(made, start=start)
+        (finding,) = found.findings
+        assert (finding.code, finding.severity, finding.opened_at) == ("file_burst", "info", BURST // 1000)
+        assert found.reason.sentence == "50,000 small files in one commit, average 0.9 MB"
+        assert (found.reason.code, found.reason.snapshot_id) == ("file_burst", str(BIG))
 
 
-def test_a_compacted_burst_is_listed_with_the_remaining_files() -> None:
-    repair = row(3, NOW - 4 * HOUR, 1_554, parent_id=BIG, operation="replace", added_data_files=352)
-    found = only(parts(burst(repair))).reason
-    assert (found.code, found.severity) == ("file_burst", "warning")
-    assert found.sentence.endswith("since then down to 1,554")
+def test_a_large_table_is_warned_of() -> None:
+    found = only(parts(burst(total_bytes=2 << 30)))
+    assert (found.findings[0].severity, found.reason.severity) == ("warning", "warning")
 
 
-def test_many_files_of_the_right_size_are_not_a_burst() -> None:
-    assert only(parts(burst(added_bytes=50_000 * (120 << 20)))).reason.code == "none"
-
-
-def test_a_compaction_is_not_a_burst() -> None:
-    assert only(parts(burst(operation="replace"))).reason.code == "none"
+def test_a_compacted_burst_is_no_longer_open() -> None:
+    repair = row(3, NOW - 4 * HOUR, 1_554, parent_id=BIG, operation="replace", removed_data_files=50_000)
+    made = parts(burst(repair))
+    found = only(made)
+    assert (found.findings, found.reason.code, found.reason.severity) == ((), "none", "ok")
+    (recovered,) = asyncio.run(made.backend.tables.detail(TableName("lake", "sales", "orders"))).findings
+    assert (recovered.state, recovered.closed_by) == ("closed", "3")
 
 
 def test_an_unknown_number_fulfils_no_rule() -> None:
@@ -66,32 +69,16 @@ def test_an_unknown_number_fulfils_no_rule() -> None:
     assert set(found.spark) == {None}
 
 
-def test_growing_deletes_are_a_reason() -> None:
-    rows = [row(1, NOW - 30 * HOUR, 100, total_delete_files=2), row(2, NOW - HOUR, 100, total_delete_files=80)]
-    assert only(parts(lake(rows))).reason.sentence == "delete files 2 → 80 over 100 data files"
+def test_a_table_that_was_not_evaluated_is_not_called_healthy() -> None:
+    found = only(parts(burst(), evaluated=False))
+    assert (found.reason.code, found.reason.severity) == ("none", "unknown")
 
 
-def test_small_files_without_a_compaction_are_a_reason() -> None:
-    engine = lake([row(1, NOW - 2 * HOUR, 1_800, small_files=1_240)])
-    assert only(parts(engine)).reason.sentence == "1,240 of 1,800 files are small, and no compaction ran in this range"
-
-
-def test_a_schema_change_is_a_reason() -> None:
-    log = [schema(0, NOW - 40 * HOUR, (1, "a", "int")), schema(1, NOW - 2 * HOUR, (1, "a", "long"), before=0)]
-    found = only(parts(lake([row(1, NOW - HOUR)], log))).reason
-    assert (found.code, found.sentence) == ("schema_change", "schema 0 → 1 at 08:00")
-
-
-def test_a_quiet_table_is_stale_by_its_own_usual_gap() -> None:
-    engine = lake([row(i, NOW - 20 * HOUR - (9 - i) * 10 * MINUTE, i) for i in range(1, 10)])
-    found = only(parts(engine)).reason
-    assert (found.code, found.severity) == ("stale", "unknown")
-    assert found.sentence == "no commit for 20 h; usually one every 10 min"
-
-
-def test_a_table_that_commits_once_a_day_is_not_stale_after_twenty_hours() -> None:
-    engine = lake([row(i, NOW - 20 * HOUR - (9 - i) * DAY, i) for i in range(1, 10)])
-    assert only(parts(engine)).reason.code == "none"
+def test_a_stale_table_is_a_known_state() -> None:
+    engine = lake([row(i, NOW - 20 * HOUR - (9 - i) * 10 * MINUTE, i, observed_at=NOW) for i in range(1, 10)])
+    found = only(parts(engine))
+    assert [(each.code, each.severity) for each in found.findings] == [("stale", "warning")]
+    assert found.reason.sentence == "no commit; usually one every 10 min"
 
 
 def slow_source(now_s: float, before_s: float = 52.0) -> MemoryMetrics:
@@ -100,12 +87,9 @@ def slow_source(now_s: float, before_s: float = 52.0) -> MemoryMetrics:
     return MemoryMetrics("main", {templates.median_duration_by_table(3_600): [series]})
 
 
-def test_a_job_is_slower_only_when_it_was_measured_and_shows_the_numbers() -> None:
+def test_the_duration_of_a_job_is_shown_when_it_was_measured() -> None:
     found = only(parts(lake([row(1, NOW - HOUR)]), slow_source(160.0)))
-    assert found.reason.sentence == "job churn takes 160 s, 3.1 times the 52 s at the start of the range"
-    assert found.reason.code == "job_slower"
-    assert found.values.job_duration_seconds == 160
-    assert only(parts(lake([row(1, NOW - HOUR)]), slow_source(60.0))).reason.code == "none"
+    assert (found.values.job_duration_seconds, found.deltas.job_duration_ratio) == (160, 3.077)
     assert only(parts(lake([row(1, NOW - HOUR)]))).values.job_duration_seconds is None
 
 
@@ -184,17 +168,26 @@ def test_tables_are_found_by_name_and_namespace() -> None:
     assert page(made).namespaces == ["lake.a", "lake.b"]
 
 
-def test_attention_puts_the_worst_reason_first_and_the_greatest_magnitude_within() -> None:
-    def table(number, files):
+def test_attention_puts_the_most_severe_first_and_the_newest_within() -> None:
+    def table(number, at, **fields):
         name = {"table_uuid": str(uuid.UUID(int=number)), "table": f"t{number}"}
         return [
-            row(number * 10, NOW - 30 * HOUR, 100, **name),
-            row(number * 10 + 1, NOW - HOUR, 100 + files, added_data_files=files, **name),
+            row(number * 10, NOW - 30 * HOUR, 100, **name, **fields),
+            row(number * 10 + 1, at, 9_100, added_data_files=9_000, **name, **fields),
         ]
 
     broken = change("unreadable", NOW - HOUR, "metadata_truncated", table_uuid=None, table="broken")
-    engine = lake([*table(1, 1), *table(2, 2_000), *table(3, 9_000)], [broken])
-    assert [r.table for r in page(parts(engine)).rows] == ["broken", "t3", "t2", "t1"]
+    large, calm = {"total_bytes": 2 << 30}, row(5, NOW - HOUR, 1, table_uuid=str(uuid.UUID(int=9)), table="t0")
+    small = {"total_bytes": 1 << 20}
+    facts = [
+        *table(1, NOW - 2 * HOUR, **small),
+        *table(2, NOW - 3 * HOUR, **large),
+        *table(3, NOW - 2 * HOUR, **large),
+        calm,
+    ]
+    made = parts(lake(facts, [broken]))
+    assert [r.table for r in page(made).rows] == ["broken", "t3", "t2", "t1", "t0"]
+    assert page(made).rows[0].findings[0].code == "unreadable"
 
 
 def test_a_dropped_table_leaves_the_fleet_and_a_renamed_one_is_listed_once() -> None:
@@ -253,17 +246,17 @@ def test_a_fixed_clock_is_the_end_of_every_range() -> None:
     assert page(made, end=(NOW + DAY) // 1000).rows[0].values == later.values
 
 
-def test_the_page_of_a_table_shows_the_same_reason_as_the_fleet() -> None:
-    made = parts(lake([row(1, NOW - HOUR)]), slow_source(160.0))
+def test_the_page_of_a_table_shows_the_same_findings_as_the_fleet() -> None:
+    made = parts(burst())
     detail = asyncio.run(made.backend.tables.detail(TableName("lake", "sales", "orders")))
-    assert detail.reason == only(made).reason
-    assert detail.reason.code == "job_slower"
+    assert (detail.reason, detail.findings) == (only(made).reason, only(made).findings)
+    assert detail.reason.code == "file_burst"
 
 
 def test_an_unknown_number_of_files_before_a_burst_is_not_shown() -> None:
     orphan = row(BIG, BURST, 51_202, added_data_files=50_000, parent_id=77)
     found = only(parts(lake([orphan], [moved(BIG, BURST)]))).reason
-    assert found.sentence == "50,000 files in one append at 03:04"
+    assert found.sentence == "50,000 small files in one commit"
 
 
 def test_differences_are_relative_to_the_requested_instant_and_reasons_are_not() -> None:

@@ -56,14 +56,20 @@ def test_a_table_that_was_never_readable_has_no_data() -> None:
     assert set(found.commits) == set(found.data_files) == set(found.risk) == {None}
 
 
-def test_risk_is_the_reason_of_each_part_and_not_known_before_a_table_was_or_while_it_could_not_be_read() -> None:
+def test_risk_is_the_finding_of_each_part_and_unknown_before_the_table_was_known() -> None:
     part = 30 * 60 * SECOND
     burst = row(2, START + 5 * part + 1, 50_010, parent_id=1, added_data_files=50_000)
-    found = heat(parts(lake([row(1, START + 2 * part, 10), burst]))).rows[0].risk
+    repair = row(3, START + 9 * part + 1, 20, parent_id=2, operation="replace", removed_data_files=50_000)
+    found = heat(parts(lake([row(1, START + 2 * part, 10), burst, repair]))).rows[0].risk
     assert found[:2] == [None, None]
     assert found[2:5] == ["none"] * 3
-    assert found[5] == "file_burst"
-    assert "file_burst" not in found[6:]
+    assert found[5:10] == ["file_burst"] * 5
+    assert "file_burst" not in found[10:]
+
+
+def test_a_part_in_which_the_metadata_was_unreadable_says_so() -> None:
+    part = 30 * 60 * SECOND
     broken = change("unreadable", NOW - 2 * part, "bad-metadata")
-    found = heat(parts(lake([row(1, START + 2 * part, 10), burst], [broken]))).rows[0].risk
-    assert found == [None] * 46 + ["unreadable"] * 2
+    found = heat(parts(lake([row(1, START + 2 * part, 10, observed_at=NOW)], [broken]))).rows[0].risk
+    assert found[-2:] == ["unreadable"] * 2
+    assert "unreadable" not in found[:-2]

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from limnograph.domain.queries import FleetQuery
-from limnograph.domain.thresholds import Thresholds
 from limnograph.services.fleet import heat as fleet_heat
-from limnograph.services.fleet import numbers, reasons
+from limnograph.services.fleet import numbers
 from limnograph.services.fleet import view as table_view
 from limnograph.services.fleet.move_columns import MoveColumns
 from limnograph.services.fleet.segments import Segments
@@ -86,22 +85,17 @@ def test_states_of_tables_equal_their_histories_at_any_instant(seed: int) -> Non
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_order_of_the_fleet_is_that_of_the_reasons_in_its_rows(seed: int) -> None:
+def test_the_numbers_of_rows_equal_the_histories(seed: int) -> None:
     chance = Random(100 + seed)
     made = made_of(chance)
     tables = made.store.reading.lake.listed
     for _ in range(4):
         start = NOW - chance.randrange(2, 47) * HOUR - 7 * SECOND
         query = FleetQuery(start=start // 1000, end=(start + 90 * 60 * SECOND) // 1000)
-        shown = asyncio.run(made.backend.fleet.page(query)).rows
+        shown = {one.table: one for one in asyncio.run(made.backend.fleet.page(query)).rows}
         span = query.start * 1000, query.end * 1000
-        seen = [(t, table_view.view(History(t), *span, None, Thresholds())) for t in tables]
-        keys = {t.name.table: reasons.attention(reasons.reason(view)) for t, view in seen}
-        assert [keys[one.table] for one in shown] == sorted(keys.values())
-        views = {t.name.table: view for t, view in seen}
-        for one in shown:
-            own = views[one.table]
-            assert one.reason == reasons.reason(own)
+        for table in tables:
+            own, one = table_view.view(History(table), *span, None), shown[table.name.table]
             assert (one.values, one.deltas) == (numbers.values(own), numbers.deltas(own.before, own.after, None))
             assert one.spark == [files_at(own.history, at) for at in numbers.spark_instants(*span).tolist()]
 
@@ -120,11 +114,6 @@ def test_each_part_of_a_range_equals_the_histories(seed: int) -> None:
         assert shown[table.name.table].commits == [int(((times >= a) & (times < b)).sum()) for a, b in parts_of]
         changes = [None if a is None or b is None else b - a for a, b in pairwise(held)]
         assert shown[table.name.table].data_files == changes
-        told = [reasons.reason(table_view.view(own, a, b, None, Thresholds())).code for a, b in parts_of]
-        risks = [
-            None if c == "none" and own.main_at(b - 1) is None else c for c, (_, b) in zip(told, parts_of, strict=True)
-        ]
-        assert shown[table.name.table].risk == risks
 
 
 def test_a_changed_table_is_evaluated_again_and_the_others_are_kept() -> None:

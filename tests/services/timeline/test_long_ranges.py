@@ -159,7 +159,7 @@ def test_a_hot_page_does_not_query_the_cold_engine() -> None:
     first, second = engine(), engine()
     first.failure = SourceUnavailable("trino", "away")
     cold = ColdEngine(first, second, FixedClock())
-    made = parts(second, cold=cold)
+    made = parts(second, cold=cold, evaluated=False)
     assert lane(ask(made.backend.timelines, span(1, 60)), "data_files")["status"] == "ok"
     assert cold.error is None
     assert lane(ask(made.backend.timelines, TimeRange.parse((NOW - 30 * MINUTE) // 1000, NOW // 1000, 15)), "commits")

@@ -26,6 +26,7 @@ ReasonCode = Literal[
     "stale",
     "none",
 ]
+ReasonSeverity = Literal["critical", "warning", "unknown", "ok"]
 Health = Literal["ok", "partial", "unreadable", "stale", "unknown", "dropped", "renamed"]
 
 
@@ -39,10 +40,12 @@ class Hint(View, frozen=True, kw_only=True):
 
 
 class Reason(View, frozen=True, kw_only=True):
-    """The reason for a table's rank: a closed code, a sentence with the number, and a magnitude for sorting."""
+    """The top finding of a table, as clients of older versions know it; new ones read `findings`. `severity`: `ok` if
+    nothing is wrong, or only notable; `unknown` while the table's history is being read.
+    """
 
     code: ReasonCode
-    severity: Literal["critical", "warning", "unknown", "ok"]
+    severity: ReasonSeverity
     sentence: str
     magnitude: float
     snapshot_id: str | None = None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.finding_codes import SEVERITIES
+from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
 
 _RANK: dict[str, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
@@ -15,37 +16,50 @@ _RANK: dict[str, int] = {severity: rank for rank, severity in enumerate(SEVERITI
 class FindingsBoard:
     """Open findings, and those that closed within the retention of the board. Immutable after construction.
 
-    `facts`: the last transition of each, the most severe first, then the newest
-    `by_table`: the same by table uuid
-    `behind`: number of tables that have not been evaluated yet
+    `facts`: the last transition of each, open ones first, then the most severe, then the newest
+    `by_table`: the same by `key_of`
+    `evaluated`: keys of the tables that were evaluated; None: nothing was yet
+    `behind`: the number of tables that were not
     """
 
-    def __init__(self, facts: Iterable[FindingFact] = (), behind: int = 0) -> None:
+    def __init__(
+        self, facts: Iterable[FindingFact] = (), evaluated: frozenset[str] | None = None, behind: int = 0
+    ) -> None:
         self.facts: Sequence[FindingFact] = sorted(facts, key=place)
-        self.behind = behind
+        self.evaluated, self.behind = evaluated, behind
         by_table: dict[str, list[FindingFact]] = defaultdict(list)
         for fact in self.facts:
-            by_table[fact.table_uuid or ""].append(fact)
+            by_table[key_of(fact)].append(fact)
         self.by_table: Mapping[str, Sequence[FindingFact]] = by_table
         self.by_id: Mapping[str, FindingFact] = {fact.finding_id: fact for fact in self.facts}
-        self._version = _version(self.facts)
         self.open: Sequence[FindingFact] = [fact for fact in self.facts if fact.state == "open"]
+        self.standing = (*_version(self.facts), behind)
+        """Equal for boards that rank tables in the same way."""
 
-    def version(self, table_uuid: str | None) -> tuple[int, int]:
+    def version(self, key: str | None) -> tuple[int, ...]:
         """Differs when a finding of a table, or of any table, opened, closed or changed."""
-        if table_uuid is None:
-            return self._version
-        return _version(self.by_table.get(table_uuid, ()))
+        return self.standing if key is None else _version(self.by_table.get(key, ()))
 
-    def open_of(self, table_uuid: str) -> list[FindingFact]:
-        """Open findings of a table, the most severe first."""
-        return [fact for fact in self.by_table.get(table_uuid, ()) if fact.state == "open"]
+    def is_evaluated(self, key: str) -> bool:
+        """Whether a table's history was read, so that no finding means that nothing is wrong."""
+        return self.evaluated is not None and key in self.evaluated
 
 
-def place(fact: FindingFact) -> tuple[int, Micros, str]:
-    """Sort key: severity, then the newest."""
+def place(fact: FindingFact) -> tuple[int, int, Micros, str]:
+    """Sort key: open ones first, then severity, then the newest."""
     newest = fact.opened_at if fact.closed_at is None else fact.closed_at
-    return _RANK.get(fact.severity or "", len(_RANK)), Micros(-(newest or EPOCH)), fact.finding_id
+    rank = _RANK.get(fact.severity or "", len(_RANK))
+    return int(fact.state != "open"), rank, Micros(-(newest or EPOCH)), fact.finding_id
+
+
+def key_of(fact: FindingFact) -> str:
+    """The table that a finding is about: its uuid, or the name of one that was never readable."""
+    return fact.table_uuid or key_of_name(TableName(fact.catalog or "", fact.namespace or "", fact.table or ""))
+
+
+def key_of_name(name: TableName) -> str:
+    """The key of a table that has no uuid."""
+    return ".".join(name.plain)
 
 
 def _version(facts: Sequence[FindingFact]) -> tuple[int, int]:

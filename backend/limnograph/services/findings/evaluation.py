@@ -9,14 +9,17 @@ from typing import NamedTuple
 import msgspec
 
 from limnograph.analysis.findings.episodes import Episode, episodes_of
-from limnograph.analysis.findings.facts import TableChange, TableFacts
+from limnograph.analysis.findings.facts import TableChange, TableFacts, no_facts
 from limnograph.analysis.findings.identify import IdentifiedFinding, RecordedFinding, identify
+from limnograph.analysis.findings.level import NEVER
 from limnograph.analysis.findings.table_state import TableState, advance, due
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.finding_codes import CODES, ClosedBy
 from limnograph.domain.finding_limits import HOUR, FindingLimits
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
+from limnograph.services.findings.board import key_of_name
 
 BASE_AGE = 30 * HOUR
 """A base older than this is moved to BASE_NEWER, microseconds. Memory holds the facts of 48 hours."""
@@ -89,6 +92,7 @@ def transitions(
     now: Micros,
     *,
     jobs: Sequence[Episode] | None = (),
+    about: str = "",
     effects: Mapping[str, Sequence[FindingEffectFact]] = MappingProxyType({}),
 ) -> tuple[list[FindingFact], list[FindingFact]]:
     """The table's findings now, and the rows to record: one for each that opened, closed, or changed its severity or
@@ -100,7 +104,7 @@ def transitions(
     by_id = {fact.finding_id: fact for fact in recorded}
     frozen = [fact for fact in recorded if jobs is None and _is_of_job(fact)]
     known_to = [_recorded(fact) for fact in recorded if fact not in frozen]
-    found = identify(uuid, [*evaluation.episodes, *(jobs or ())], known_to)
+    found = identify(uuid or about, [*evaluation.episodes, *(jobs or ())], known_to)
     current, rows = list(frozen), list[FindingFact]()
     for finding in found.findings:
         known = by_id.get(finding.finding_id)
@@ -112,6 +116,17 @@ def transitions(
     current = [fact for fact in current if fact.finding_id not in told]
     rows.extend(fact for fact in current if _is_new(fact, by_id.get(fact.finding_id)))
     rows.extend(closed(by_id[lost.finding_id], "retracted", now) for lost in found.retracted)
+    return current, rows
+
+
+def transitions_of_name(
+    name: TableName, change: ChangeFact, recorded: Sequence[FindingFact], now: Micros
+) -> tuple[list[FindingFact], list[FindingFact]]:
+    """The same for a name whose metadata was never readable. `change`: its problem."""
+    facts = no_facts([TableChange("unreadable", None, None, change.to_value, change.at, change.detail)])
+    state = advance(TableState(), facts, until=max(now, change.at), limits=FindingLimits())
+    evaluation = Evaluation(state, (), state, facts.changes, 0, NEVER)
+    current, rows = transitions("", name, evaluation, recorded, now, about=key_of_name(name))
     return current, rows
 
 
@@ -162,7 +177,7 @@ def _fact(
         finding_id=finding.finding_id,
         seq=1 if known is None else known.seq,
         at=turned,
-        table_uuid=uuid,
+        table_uuid=uuid or None,
         catalog=name.catalog,
         namespace=name.namespace,
         table=name.table,

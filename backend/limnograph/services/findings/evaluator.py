@@ -19,8 +19,15 @@ from limnograph.domain.finding_limits import DAY, MINUTE, FindingLimits
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
-from limnograph.services.findings.board import FindingsBoard
-from limnograph.services.findings.evaluation import Evaluation, begun, closed, continued, transitions
+from limnograph.services.findings.board import FindingsBoard, key_of, key_of_name
+from limnograph.services.findings.evaluation import (
+    Evaluation,
+    begun,
+    closed,
+    continued,
+    transitions,
+    transitions_of_name,
+)
 from limnograph.services.findings.records import FindingRecords
 from limnograph.services.findings.table_facts import READ_COLUMNS, facts_of
 from limnograph.services.lake.lake import Lake
@@ -55,6 +62,7 @@ class FindingsEvaluator:
         self._evaluations: dict[str, Evaluation] = {}
         self._recorded: dict[str, dict[str, FindingFact]] = defaultdict(dict)
         self._current: dict[str, list[FindingFact]] = {}
+        self._nameless: set[str] = set()
         self._retry: dict[str, Micros] = {}
         self._read_to: Micros | None = None
         self._jobs: Mapping[str, Sequence[Episode]] | None = None
@@ -74,9 +82,10 @@ class FindingsEvaluator:
         for table in waiting:
             if table.uuid in self._evaluations and table not in first:
                 rows += self._continue(table, now)
+        rows += self._damaged(lake, now)
         rows += self._retire(lake, now)
         recorded = self._record(rows, now)
-        if rows or waiting or learned:
+        if rows or waiting or learned or self.board.evaluated is None:
             self._publish(lake, now)
         return recorded
 
@@ -94,7 +103,7 @@ class FindingsEvaluator:
         effects, self._new_effects = self._new_effects, {}
         for fact in self.board.open:
             if fact.finding_id in effects and effects[fact.finding_id] != self._effects.get(fact.finding_id):
-                changed.add(fact.table_uuid or "")
+                changed.add(key_of(fact))
         self._effects.update(effects)
         jobs = self._new_jobs
         if jobs is not None and jobs is not self._jobs:
@@ -126,9 +135,9 @@ class FindingsEvaluator:
         self._read_to = now
         learned = False
         for fact in found:
-            known = self._recorded[fact.table_uuid or ""].get(fact.finding_id)
+            known = self._recorded[key_of(fact)].get(fact.finding_id)
             if known is None or known.seq < fact.seq:
-                self._recorded[fact.table_uuid or ""][fact.finding_id] = fact
+                self._recorded[key_of(fact)][fact.finding_id] = fact
                 learned = True
         return learned
 
@@ -139,7 +148,7 @@ class FindingsEvaluator:
         for table in tables:
             whole = view.lake.tables.get(table.uuid)
             until = self._known_until(table, now)
-            if whole is None or view.partial or until is None:
+            if whole is None or view.partial:
                 self._retry[table.uuid] = Micros(now + RETRY)
                 continue
             self._retry.pop(table.uuid, None)
@@ -149,7 +158,7 @@ class FindingsEvaluator:
     def _continue(self, table: HotTable, now: Micros) -> list[FindingFact]:
         known = self._evaluations[table.uuid]
         until = self._known_until(table, now)
-        if until is None or known.base.at is None:
+        if known.base.at is None:
             return []
         facts = facts_of(table, Micros(known.base.at - self._limits.expires_after))
         found = continued(known, facts, table.version, until, self._limits)
@@ -159,9 +168,10 @@ class FindingsEvaluator:
             return []
         return self._settle(table, found, now)
 
-    def _known_until(self, table: HotTable, now: Micros) -> Micros | None:
+    def _known_until(self, table: HotTable, now: Micros) -> Micros:
+        """When the table's catalog last responded; without any word about that, its last commit."""
         known = self._store.known_until(table.name) if table.name else None
-        return None if known is None else min(now, known)
+        return min(now, table.last_at) if known is None else min(now, known)
 
     def _settle(self, table: HotTable, evaluation: Evaluation, now: Micros) -> list[FindingFact]:
         """Keep an evaluation; returns the transitions to record."""
@@ -178,6 +188,21 @@ class FindingsEvaluator:
             effects=self._effects,
         )
         self._current[table.uuid] = current
+        return rows
+
+    def _damaged(self, lake: Lake, now: Micros) -> list[FindingFact]:
+        """Names whose metadata was never readable: they have no history but the problem."""
+        rows: list[FindingFact] = []
+        names = {key_of_name(name): (name, change) for name, change in lake.damaged.items()}
+        for key in self._nameless - names.keys():
+            rows += [closed(fact, "retracted", now) for fact in self._recorded[key].values() if fact.state == "open"]
+            self._current.pop(key, None)
+        self._nameless = set(names)
+        for key, (name, change) in names.items():
+            if key not in self._current:
+                current, new = transitions_of_name(name, change, list(self._recorded[key].values()), now)
+                self._current[key] = current
+                rows += new
         return rows
 
     def _retire(self, lake: Lake, now: Micros) -> list[FindingFact]:
@@ -199,11 +224,11 @@ class FindingsEvaluator:
         except SourceError as error:
             # Not remembered as recorded, so the next evaluation of their tables records them.
             _log.warning("findings could not be recorded: %s", error)
-            for uuid in {fact.table_uuid or "" for fact in rows} & self._evaluations.keys():
+            for uuid in {key_of(fact) for fact in rows} & self._evaluations.keys():
                 self._evaluations[uuid] = self._evaluations[uuid]._replace(due=now)
             return []
         for fact in rows:
-            self._recorded[fact.table_uuid or ""][fact.finding_id] = fact
+            self._recorded[key_of(fact)][fact.finding_id] = fact
         return rows
 
     def _publish(self, lake: Lake, now: Micros) -> None:
@@ -213,5 +238,6 @@ class FindingsEvaluator:
         for current in self._current.values():
             facts.update({fact.finding_id: fact for fact in current})
         recent = (fact for fact in facts.values() if fact.closed_at is None or fact.closed_at >= now - KEPT)
-        behind = sum(table.uuid not in self._evaluations for table in lake.listed)
-        self.board = FindingsBoard(recent, behind)
+        evaluated = frozenset((*self._evaluations, *self._nameless))
+        behind = sum(table.uuid not in evaluated for table in lake.listed)
+        self.board = FindingsBoard(recent, evaluated, behind)

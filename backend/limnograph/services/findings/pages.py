@@ -14,7 +14,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.queries import FindingsQuery
 from limnograph.domain.secrecy import placeless
 from limnograph.domain.time import EPOCH, Micros, to_micros
-from limnograph.services.findings.board import FindingsBoard, place
+from limnograph.services.findings.board import FindingsBoard, key_of, place
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.records import FindingRecords
 from limnograph.services.findings.views import earlier, transition, view
@@ -23,7 +23,7 @@ from limnograph.services.lake.store import HotStore
 SEEN_BEFORE = 10
 RECOVERED = DAY
 """How long a closed finding is shown as recovered, microseconds."""
-_POSITION = (int, int, str)
+_POSITION = (int, int, int, str)
 
 
 class FindingPages:
@@ -37,16 +37,16 @@ class FindingPages:
         """All current findings."""
         return self._evaluator.board
 
-    def open_of(self, table_uuid: str | None) -> tuple[Finding, ...]:
+    def open_of(self, key: str) -> tuple[Finding, ...]:
         """Open findings of a table, the most severe first."""
-        of_table = self.board.by_table.get(table_uuid or "", ())
+        of_table = self.board.by_table.get(key, ())
         return tuple(view(fact, of_table) for fact in of_table if fact.state == "open")
 
-    def recent_of(self, table_uuid: str | None, now: Micros) -> tuple[Finding, ...]:
+    def recent_of(self, key: str, now: Micros) -> tuple[Finding, ...]:
         """Open findings of a table, then those that closed within the last RECOVERED."""
-        of_table = self.board.by_table.get(table_uuid or "", ())
+        of_table = self.board.by_table.get(key, ())
         recovered = (view(fact, of_table) for fact in of_table if _closed_within(fact, Micros(now - RECOVERED), now))
-        return (*self.open_of(table_uuid), *recovered)
+        return (*self.open_of(key), *recovered)
 
     def page(self, query: FindingsQuery) -> FindingsPage:
         """Findings that match. Raises InvalidInput (cursor). O(findings of the state)."""
@@ -62,7 +62,7 @@ class FindingPages:
         part = shown[first : first + query.limit]
         more = first + query.limit < len(shown)
         return FindingsPage(
-            rows=[view(fact, board.by_table.get(fact.table_uuid or "", ())) for fact in part],
+            rows=[view(fact, board.by_table.get(key_of(fact), ())) for fact in part],
             total=len(shown),
             counts=FindingCounts(critical=counts["critical"], warning=counts["warning"], info=counts["info"]),
             not_evaluated=board.behind,
@@ -82,7 +82,7 @@ class FindingPages:
         fact = fact or (history[-1] if history else None)
         if fact is None or fact.code not in CODES:
             raise NotFound(f"unknown finding {finding_id}")
-        of_table = self.board.by_table.get(fact.table_uuid or "", ())
+        of_table = self.board.by_table.get(key_of(fact), ())
         return FindingDetail(
             finding=view(fact, of_table),
             history=[transition(each) for each in history],

@@ -13,9 +13,9 @@ from limnograph.domain.answers.tables import TableRow
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import FleetQuery
-from limnograph.domain.thresholds import JobPace, Thresholds
+from limnograph.domain.thresholds import JobPace
 from limnograph.domain.time import Millis
-from limnograph.services.fleet.burst_columns import Bursts
+from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.fleet.growth_index import GrowthIndex
 from limnograph.services.fleet.move_columns import MoveColumns
 from limnograph.services.fleet.order import SortKeys, namespace_of
@@ -95,17 +95,11 @@ class FleetListing:
         return part
 
 
-class BurstSlots(NamedTuple):
-    """Slots of rows and their bursts in the range, when computed."""
-
-    slots: Ints
-    bursts: Bursts
-
-    def taken(self, places: NDArray[np.intp]) -> BurstSlots:
-        """Those of some rows; -1: a name without a table."""
-        if not len(self.slots):
-            return BurstSlots(np.full(len(places), -1), self.bursts.none(len(places)))
-        return BurstSlots(np.where(places < 0, -1, self.slots[places]), self.bursts.taken(places))
+def taken(slots: Ints, places: NDArray[np.intp]) -> Ints:
+    """The slots of some rows; -1: a name without a table."""
+    if not len(slots):
+        return np.full(len(places), -1)
+    return np.where(places < 0, -1, slots[places])
 
 
 class Vectors:
@@ -113,8 +107,8 @@ class Vectors:
     columns only.
     """
 
-    def __init__(self, limits: Thresholds) -> None:
-        self.columns = MoveColumns(limits)
+    def __init__(self) -> None:
+        self.columns = MoveColumns()
         self.standings, self.growth = StateVectorCache(self.columns), GrowthIndex(self.columns)
 
 
@@ -125,7 +119,9 @@ class FleetBoard:
     `rows`: their tables in the same order; None: a damaged name
     `made`: rows built so far
     `grown`: share and seconds of the growth that its rows have; None: all rows of the lake
+    `slots`: of its rows; -1: a name without a table
     `vectors`: the columns that its slots belong to
+    `findings`: by which it is sorted
 
     Guarded by the lock of the FleetService that built it: `made` and the lazy parts of `keys` are filled under it.
     """
@@ -140,19 +136,22 @@ class FleetBoard:
         *,
         paces: Paces,
         vectors: Vectors,
-        slotted: BurstSlots,
+        slots: Ints,
+        findings: FindingsBoard,
         grown: Grown | None = None,
     ) -> None:
-        self.lake, self.keys, self.rows, self.slotted, self.grown = lake, keys, rows, slotted, grown
+        self.lake, self.keys, self.rows, self.slots, self.grown = lake, keys, rows, slots, grown
+        self.findings = findings
         self.vectors = vectors
         self.span, self.paces = span, paces
         self.folded, self.namespaces = listing.folded, listing.namespaces
         self.made: dict[int, TableRow] = {}
 
-    def answers(self, lake: Lake, span: Span, paces: Paces, grown: Grown | None) -> bool:
+    def answers(self, lake: Lake, span: Span, paces: Paces, grown: Grown | None, findings: FindingsBoard) -> bool:
         """Whether its rows match a range and a growth filter, which is computed for exactly that range."""
         near = span == self.span if grown is not None else self.span.near(span)
-        return self.lake is lake and near and self.grown == grown and self.paces == paces
+        same = self.findings is findings or self.findings.standing == findings.standing
+        return self.lake is lake and near and same and self.grown == grown and self.paces == paces
 
 
 def with_unknown_tables(standing: StateVectors, more: int, order: NDArray[np.intp]) -> StateVectors:

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from limnograph.analysis.usual_gap import LAST_GAPS, breaks, usual_gaps_s
-from limnograph.domain.thresholds import Thresholds
 from limnograph.domain.time import Micros
-from limnograph.services.fleet.burst_columns import BurstColumns, Bursts
 from limnograph.services.fleet.growth import NOTHING, Rise, rises_of, shares_of
 from limnograph.services.fleet.segments import Segments, stretches
 from limnograph.services.lake.columns import NULL, Ints
@@ -48,14 +46,13 @@ class MoveColumns:
     the tables that were added last. Slots are indexes into these columns only.
     """
 
-    def __init__(self, limits: Thresholds = Thresholds()) -> None:  # noqa: B008  # immutable
+    def __init__(self) -> None:
         self.lock = threading.RLock()
         self._slots: dict[str, int] = {}
         self.versions = np.zeros(0, np.int64)
         self._alike = np.zeros(0, np.bool_)
         self.moves = Segments(2)
-        self._commits, self._places, self._replaces = (Segments() for _ in range(3))
-        self._bursts, self._gaps = BurstColumns(limits), Segments(2)
+        self._commits, self._places, self._gaps = Segments(), Segments(), Segments(2)
         self._known: list[tuple[Sequence[HotTable], Ints]] = []
 
     @property
@@ -70,7 +67,7 @@ class MoveColumns:
 
     @property
     def _parts(self) -> tuple[Segments, ...]:
-        return self.moves, self._commits, self._places, self._replaces, self._gaps, *self._bursts.parts
+        return self.moves, self._commits, self._places, self._gaps
 
     def update(self, tables: Sequence[HotTable]) -> Ints:
         """Apply changes and return the tables' slots, which never change."""
@@ -109,9 +106,6 @@ class MoveColumns:
         self._alike[slot] = alike
         self._commits.put(slot, commits[:0] if alike else commits)
         self._places.put(slot, places[:0] if alike else places)
-        rewrites = table.rows.equals("operation", "replace")
-        self._bursts.renew(slot, history, rewrites)
-        self._replaces.put(slot, commits[rewrites])
         self.versions[slot] = table.version
 
     def stand(self, slots: Ints, at: Micros) -> Stand:
@@ -160,16 +154,6 @@ class MoveColumns:
             if chosen.any():
                 found[chosen] = part.before(of_each[chosen], at[chosen], "left")
         return np.diff(found.reshape(len(slots), len(edges)), axis=1)
-
-    def bursts(self, slots: Ints, start: Micros, end: Micros) -> Bursts:
-        """The tables' bursts in `[start, end)`."""
-        return self._bursts.of(slots, start, end, lambda some: self.counts(some, start, end))
-
-    def replaced(self, slots: Ints, start: Micros, end: Micros) -> NDArray[np.bool_]:
-        """Which tables have a `replace` in `[start, end)`."""
-        first, last = self._replaces.between(slots, start, end)
-        found: NDArray[np.bool_] = first < last
-        return found
 
     def files_at(self, slots: Ints, instants: Ints) -> Ints:
         """Data files per table (row) after each instant's moves; NULL where unknown."""

@@ -14,34 +14,32 @@ import msgspec
 import numpy as np
 
 from limnograph.domain import cursors
-from limnograph.domain.answers.findings import Finding
 from limnograph.domain.answers.tables import FleetHeat, Hint, TableRow, TablesPage
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import HEAT_ROWS, FleetQuery
-from limnograph.domain.thresholds import Thresholds
 from limnograph.domain.time import MS_PER_SECOND, Micros, Millis, to_micros, to_millis
 from limnograph.domain.watch import Sighted
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.registry import AlertRegistry
+from limnograph.services.findings.board import key_of_name
+from limnograph.services.findings.pages import FindingPages
 from limnograph.services.fleet import heat as fleet_heat
-from limnograph.services.fleet import hints
-from limnograph.services.fleet import risk as fleet_risk
+from limnograph.services.fleet import heat_findings, hints, reasons
 from limnograph.services.fleet import rows as fleet_rows
-from limnograph.services.fleet.attention import Attention
 from limnograph.services.fleet.board import (
     NOBODY,
     After,
-    BurstSlots,
     FleetBoard,
     FleetListing,
     Grown,
     Paces,
     Span,
     Vectors,
+    taken,
     with_unknown_tables,
 )
 from limnograph.services.fleet.order import SortKeys, matching
-from limnograph.services.fleet.reasons import RANK
+from limnograph.services.fleet.reasons import ranks
 from limnograph.services.fleet.rows import RowInput, RowWindow
 from limnograph.services.fleet.state_vectors import STATE, StateVectors
 from limnograph.services.jobs.discovery import Jobs
@@ -74,7 +72,7 @@ class _PageView(NamedTuple):
 
 class FleetService:
     """Pages of rows of all tables, filtered and sorted, and the heat map of the first ones over time. Thread-safe:
-    boards, cold vectors and results of `Attention` are guarded by `_lock`, vectors by the lock of their columns,
+    boards and cold vectors are guarded by `_lock`, vectors by the lock of their columns,
     because the hot ones are also used by the thread that builds lakes. `_lock` is acquired before that of the columns,
     never after, and neither is held over I/O.
     """
@@ -86,16 +84,15 @@ class FleetService:
         clock: Clock,
         *,
         alerts: AlertRegistry | None = None,
-        limits: Thresholds = Thresholds(),  # noqa: B008
         sighted: Callable[[], Sighted | None] = lambda: None,
         catalogs: Collection[str] = (),
-        findings: Callable[[str | None], tuple[Finding, ...]] = lambda _uuid: (),
+        findings: FindingPages,
     ) -> None:
         self._findings = findings
         self._sighted, self._catalogs = sighted, catalogs
-        self._store, self._jobs, self._clock, self._alerts, self._limits = store, jobs, clock, alerts, limits
+        self._store, self._jobs, self._clock, self._alerts = store, jobs, clock, alerts
         self._lock = threading.Lock()
-        self._attention, self._hot = Attention(limits), Vectors(limits)
+        self._hot = Vectors()
         self._cold: tuple[Lake | None, Vectors] = None, self._hot
         self._boards: OrderedDict[tuple[int, Span, Grown | None], FleetBoard] = OrderedDict()
         self._listing: FleetListing | None = None
@@ -112,7 +109,7 @@ class FleetService:
         seen = await self._seen(query, after)
         rows, total, following, board = await asyncio.to_thread(self._rows, seen, query, after)
         return TablesPage(
-            rows=[msgspec.structs.replace(row, findings=self._findings(row.table_uuid)) for row in rows],
+            rows=[self._with_findings(row) for row in rows],
             total=total,
             next_cursor=cursors.encode(question, following) if following else None,
             watermark=self._watermark,
@@ -174,6 +171,14 @@ class FleetService:
             following = [*board.span, *board.keys.position(query, page[-1])] if more else None
             return [board.made[place] for place in page], len(order), following, board
 
+    def _with_findings(self, row: TableRow) -> TableRow:
+        key = row.table_uuid or key_of_name(TableName.from_plain(row.catalog, row.namespace, row.table))
+        found, board = self._findings.open_of(key), self._findings.board
+        told = row.reason
+        if found or not board.is_evaluated(key):
+            told = reasons.reason(found, None, evaluated=board.is_evaluated(key))
+        return msgspec.structs.replace(row, findings=found, reason=told)
+
     def _heat(self, seen: _PageView, query: FleetQuery) -> FleetHeat:
         span = seen.span
         with self._lock:
@@ -181,11 +186,11 @@ class FleetService:
             order = board.keys.order(query, matching(board.keys.names, board.folded, query))
             page = order[:HEAT_ROWS]
             columns, given = board.vectors.columns, [board.rows[place] for place in page.tolist()]
-            names, slots = [board.keys.names[place] for place in page.tolist()], board.slotted.slots[page]
+            names, slots = [board.keys.names[place] for place in page.tolist()], board.slots[page]
             micros = to_micros(span.start), to_micros(span.end)
             known_to = [self._store.known_until(name) for name in names]
             counted = fleet_heat.count(columns, given, slots, micros, known_to)
-            risks = fleet_risk.risks(self._attention, columns, given, slots, unread=counted.unread, span=micros)
+            risks = heat_findings.risks(self._findings.board, names, given, unread=counted.unread, span=micros)
         return FleetHeat(
             start=span.start,
             end=span.end,
@@ -205,25 +210,27 @@ class FleetService:
         within_s = None if board.grown is None else board.grown[1]
         start, end, then = (to_micros(at) for at in board.span)
         asked = RowWindow(start, end, then, within_s)
-        growth, slotted = board.vectors.growth, board.slotted.taken(np.array(list(tables), np.intp))
-        board.made.update(zip(tables, fleet_rows.rows(growth, given, slotted, asked, self._limits), strict=True))
+        growth, slots = board.vectors.growth, taken(board.slots, np.array(list(tables), np.intp))
+        board.made.update(zip(tables, fleet_rows.rows(growth, given, slots, asked), strict=True))
         for place in places:
             if place not in tables:
-                board.made[place] = fleet_rows.damaged(names[place], board.lake.damaged[names[place]])
+                board.made[place] = fleet_rows.damaged(names[place])
 
     def _vectors_of(self, seen: _PageView) -> Vectors:
         """The vectors of the hot lake, which are updated as facts arrive; a lake that was read cold has its own."""
         if seen.hot:
             return self._hot
         if self._cold[0] is not seen.reading.lake:
-            self._cold = seen.reading.lake, Vectors(self._limits)
+            self._cold = seen.reading.lake, Vectors()
         return self._cold[1]
 
     def _board(self, seen: _PageView, grown: Grown | None) -> FleetBoard:
         """The board of a range, or one whose range begins and ends within the same ten seconds."""
         lake = seen.reading.lake
         for board in self._boards.values():
-            if board.answers(lake, seen.span, seen.paces, grown) and (board.span == seen.span or not seen.exactly):
+            if board.answers(lake, seen.span, seen.paces, grown, self._findings.board) and (
+                board.span == seen.span or not seen.exactly
+            ):
                 return board
         for key in [key for key, board in self._boards.items() if board.lake is not lake]:
             del self._boards[key]
@@ -243,10 +250,9 @@ class FleetService:
             chosen = np.flatnonzero(vectors.growth.grown(tables, micros, *grown, self._clock.now()))
             tables, damaged, listing = tuple(tables[place] for place in chosen), [], listing.among(chosen)
             slots = slots[chosen]
-        ranked = self._attention.of(vectors.standings, tables, slots, micros, paces.ranged)
-        order, lost = listing.order, len(damaged)
-        ranks = np.append(ranked.ranks, np.full(lost, RANK["unreadable"]))[order]
-        magnitudes = np.append(ranked.magnitudes, np.ones(lost))[order]
+        order, lost, findings = listing.order, len(damaged), self._findings.board
+        keys = [*(table.uuid for table in tables), *map(key_of_name, damaged)]
+        ranked, opened = ranks(findings, keys)
 
         def at(instant: Micros, counted: Micros) -> StateVectors:
             return with_unknown_tables(vectors.standings.at(tables, instant, counted, slots), lost, order)
@@ -257,10 +263,21 @@ class FleetService:
             return begin, before, at(micros[1] - 1, micros[1] - 1)
 
         rows: list[HotTable | None] = [*tables, *([None] * lost)]
-        keys = SortKeys(ranks, magnitudes, listing.names, paces.compared, ends)
-        slotted = BurstSlots(slots, ranked.bursts).taken(np.where(order < len(tables), order, -1))
+        sort_keys = SortKeys(ranked[order], opened[order], listing.names, paces.compared, ends)
+        own = taken(slots, np.where(order < len(tables), order, -1))
         named = [rows[place] for place in order.tolist()]
-        return FleetBoard(lake, span, keys, named, listing, paces=paces, vectors=vectors, slotted=slotted, grown=grown)
+        return FleetBoard(
+            lake,
+            span,
+            sort_keys,
+            named,
+            listing,
+            paces=paces,
+            vectors=vectors,
+            slots=own,
+            findings=findings,
+            grown=grown,
+        )
 
     def _listed(self, lake: Lake, damaged: Sequence[TableName]) -> FleetListing:
         """The sorted names; reused from the previous lake if no name changed."""

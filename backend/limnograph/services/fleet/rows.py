@@ -8,18 +8,12 @@ import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from limnograph.domain.answers.tables import Growth, TableDeltas, TableRow, TableValues
-from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.thresholds import JobPace, Thresholds
+from limnograph.domain.thresholds import JobPace
 from limnograph.domain.time import Micros, to_millis
 from limnograph.services.fleet import numbers, reasons
 from limnograph.services.fleet import view as table_view
-from limnograph.services.fleet.board import BurstSlots
-from limnograph.services.fleet.burst import Burst, burst_at
-from limnograph.services.fleet.burst_columns import Bursts
 from limnograph.services.fleet.growth import Rise
 from limnograph.services.fleet.growth_index import GrowthIndex
 from limnograph.services.fleet.move_columns import Stand
@@ -59,8 +53,6 @@ class _PageColumns(NamedTuple):
     then: Stand
     after: Stand
     counts: Ints
-    bursts: Bursts
-    replaced: Sequence[bool]
     sparks: list[list[int]]
     rises: list[Rise | None]
 
@@ -68,26 +60,25 @@ class _PageColumns(NamedTuple):
 def rows(
     growth: GrowthIndex,
     tables: Sequence[RowInput],
-    slotted: BurstSlots,
+    slots: Ints,
     asked: RowWindow,
-    limits: Thresholds,
 ) -> list[TableRow]:
     """Rows in the order of the tables."""
     columns = growth.columns
     with columns.lock:
-        columns.hold([given.table for given in tables], slotted.slots)
-        found = _look(growth, slotted, asked)
+        columns.hold([given.table for given in tables], slots)
+        found = _look(growth, slots, asked)
     made = []
     for place, given in enumerate(tables):
-        seen = _seen(given.table, place, found, asked, limits)._replace(pace=given.pace)
+        seen = _seen(given.table, place, found, asked)._replace(pace=given.pace)
         then = seen.before if asked.then == asked.start else _counted(given.table, int(found.then.place[place]))
         change = numbers.deltas(then, seen.after, given.compared)
         made.append(_row(seen, given.name, change, found.sparks[place], found.rises[place]))
     return made
 
 
-def _look(growth: GrowthIndex, slotted: BurstSlots, asked: RowWindow) -> _PageColumns:
-    (start, end, then, within_s), columns, slots = asked, growth.columns, slotted.slots
+def _look(growth: GrowthIndex, slots: Ints, asked: RowWindow) -> _PageColumns:
+    (start, end, then, within_s), columns = asked, growth.columns
     rises: list[Rise | None] = [None] * len(slots)
     before = columns.stand(slots, start)
     return _PageColumns(
@@ -95,39 +86,26 @@ def _look(growth: GrowthIndex, slotted: BurstSlots, asked: RowWindow) -> _PageCo
         before if then == start else columns.stand(slots, then),
         columns.stand(slots, end - 1),
         columns.counts(slots, start, end),
-        slotted.bursts,
-        columns.replaced(slots, start, end).tolist(),
         columns.files_at(slots, numbers.spark_instants(start, end)).tolist(),
         rises if within_s is None else growth.greatest(slots, (start, end), within_s),
     )
 
 
-def _seen(table: HotTable, place: int, found: _PageColumns, asked: RowWindow, limits: Thresholds) -> RangeView:
-    """Input of the rules for a table, without its pace. Its history is read only if the value at an edge of the range
-    is ambiguous.
+def _seen(table: HotTable, place: int, found: _PageColumns, asked: RowWindow) -> RangeView:
+    """A table in the range, without its pace. Its history is read only if the value at an edge of the range is
+    ambiguous.
     """
     history, before, after = History(table), found.before, found.after
-    if after.until[place] == asked.end or found.bursts.doubtful[place]:
-        return table_view.view(history, asked.start, asked.end, None, limits)
-    usual = float(after.usual[place])
+    if after.until[place] == asked.end:
+        return table_view.view(history, asked.start, asked.end, None)
     return RangeView(
         history,
-        asked.start,
-        asked.end,
         int(found.counts[place]),
-        found.replaced[place],
-        _burst(table, place, found.bursts),
         _counted(table, int(before.place[place])),
         _state(table, int(after.place[place])),
         None if after.since[place] == NULL else Micros(after.since[place]),
-        None if np.isnan(usual) else usual,
         None,
-        limits,
     )
-
-
-def _burst(table: HotTable, place: int, found: Bursts) -> Burst | None:
-    return burst_at(table, int(found.place[place]), int(found.before[place])) if found.speaks[place] else None
 
 
 def _counted(table: HotTable, place: int) -> State | None:
@@ -161,7 +139,7 @@ def _row(seen: RangeView, name: TableName, change: TableDeltas, spark: Sequence[
         table_uuid=history.uuid,
         format=after.format if after else None,
         status=numbers.health(history, after),
-        reason=reasons.reason(seen),
+        reason=reasons.reason((), seen, evaluated=True),
         values=numbers.values(seen),
         deltas=change,
         spark=[None if files == NULL else files for files in spark],
@@ -173,7 +151,7 @@ def _growth(rise: Rise) -> Growth:
     return Growth(files_before=rise.before, files_after=rise.after, share=rise.share, at=to_millis(rise.at))
 
 
-def damaged(name: TableName, change: ChangeFact) -> TableRow:
+def damaged(name: TableName) -> TableRow:
     """The row of a name whose metadata could never be read."""
     nothing = TableValues(
         data_files=None,
@@ -198,7 +176,7 @@ def damaged(name: TableName, change: ChangeFact) -> TableRow:
         table_uuid=None,
         format=None,
         status="unreadable",
-        reason=reasons.unreadable(change),
+        reason=reasons.reason((), None, evaluated=True),
         values=nothing,
         deltas=numbers.deltas(None, None, None),
         spark=[None] * numbers.SPARK_POINTS,

@@ -1,6 +1,4 @@
-"""The input of the rules in `reasons.py` and of fleet rows: a table in a range, as two states and what happened
-between.
-"""
+"""A table in a range, as two states and what happened between: the input of fleet rows and table pages."""
 
 from __future__ import annotations
 
@@ -8,14 +6,13 @@ from typing import NamedTuple
 
 from limnograph.analysis.usual_gap import usual_gap_s
 from limnograph.domain.facts.meta_tables import SnapshotFact
-from limnograph.domain.thresholds import JobPace, Thresholds
+from limnograph.domain.thresholds import JobPace
 from limnograph.domain.time import Micros
-from limnograph.services.fleet.burst import Burst, burst
 from limnograph.services.lake.history import History
 
 
 class State(NamedTuple):
-    """The columns that rules and pages need from the row that main points at."""
+    """The columns that pages need from the row that main points at."""
 
     total_data_files: int | None = None
     total_delete_files: int | None = None
@@ -34,43 +31,27 @@ class RangeView(NamedTuple):
     """A table in a range; instants in epoch microseconds.
 
     `commits`: their number
-    `replaced`: whether one rewrote files
-    `burst`: the commit that is a burst, if any
     `moved_at`: main's last move before the end
-    `usual_s`: usual seconds between moves until then
     """
 
     history: History
-    start: Micros
-    end: Micros
     commits: int
-    replaced: bool
-    burst: Burst | None
     before: State | None
     after: State | None
     moved_at: Micros | None
-    usual_s: float | None
     pace: JobPace | None
-    limits: Thresholds
 
 
-def view(history: History, start: Micros, end: Micros, pace: JobPace | None, limits: Thresholds) -> RangeView:
+def view(history: History, start: Micros, end: Micros, pace: JobPace | None) -> RangeView:
     """The part of a history in a range."""
-    commits = history.between(start, end)
     moved = int(history.moves.searchsorted(end))
     return RangeView(
         history,
-        start,
-        end,
-        len(commits),
-        bool(commits.are("replace").any()),
-        burst(commits, history, limits),
+        len(history.between(start, end)),
         state_of(history.main_at(start)),
         state_of(history.main_at(end - 1)),
         Micros(history.moves[moved - 1]) if moved else None,
-        usual_interval_s(history, end),
         pace,
-        limits,
     )
 
 

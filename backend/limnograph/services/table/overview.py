@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
-from limnograph.domain.answers.findings import Finding
 from limnograph.domain.answers.tables import Freshness, Health, Hint, LinkedJob, Ref, TableDetail, TableRef
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.page_paths import table_path
-from limnograph.domain.thresholds import JobPace, Thresholds
+from limnograph.domain.thresholds import JobPace
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.clock import Clock
+from limnograph.services.findings.board import key_of_name
+from limnograph.services.findings.pages import FindingPages
 from limnograph.services.fleet import hints, numbers, reasons
 from limnograph.services.fleet import view as table_view
 from limnograph.services.jobs.discovery import Jobs
@@ -35,11 +35,9 @@ class TableService:
         store: HotStore,
         jobs: Jobs,
         clock: Clock,
-        limits: Thresholds = Thresholds(),  # noqa: B008
-        *,
-        findings: Callable[[str | None, Micros], tuple[Finding, ...]] = lambda _uuid, _now: (),
+        findings: FindingPages,
     ) -> None:
-        self._store, self._jobs, self._clock, self._limits, self._findings = store, jobs, clock, limits, findings
+        self._store, self._jobs, self._clock, self._findings = store, jobs, clock, findings
 
     async def detail(self, name: TableName) -> TableDetail:
         """The current state. Raises NotFound; SourceUnavailable before the first read."""
@@ -61,7 +59,9 @@ class TableService:
 
     def _view(self, name: TableName, history: History, jobs: list[LinkedJob], pace: JobPace | None) -> TableDetail:
         now = self._clock.now()
-        seen = table_view.view(history, now - DAY, now, pace, self._limits)
+        seen = table_view.view(history, now - DAY, now, pace)
+        key = history.uuid or key_of_name(name)
+        found = self._findings.recent_of(key, now)
         head, named, damage = history.head, _details(history.latest("named")), history.unreadable
         schema, spec = history.latest("schema"), history.latest("spec")
         first = next(iter(history.of_kind("first_seen")), None)
@@ -78,7 +78,7 @@ class TableService:
             unreadable_detail=damage.detail if damage else None,
             gone_at=to_millis(gone.at) if gone else None,
             renamed_to=_renamed(history) if gone else None,
-            reason=reasons.reason(seen),
+            reason=reasons.reason(found, seen, evaluated=self._findings.board.is_evaluated(key)),
             schema_id=_number(schema.to_value if schema else None, head.schema_id if head else None),
             fields=schemas.fields(schema.detail if schema else None),
             spec_id=_number(spec.to_value if spec else None, head.spec_id if head else None),
@@ -90,7 +90,7 @@ class TableService:
             first_seen_at=to_millis(first.at) if first else None,
             watermark=to_millis(watermark),
             hints=self._hints(name, jobs),
-            findings=self._findings(history.uuid or None, now),
+            findings=found,
         )
 
     def _hints(self, name: TableName, jobs: list[LinkedJob]) -> list[Hint]:

@@ -2050,7 +2050,8 @@ export interface components {
         };
         /**
          * Reason
-         * @description The reason for a table's rank: a closed code, a sentence with the number, and a magnitude for sorting.
+         * @description The top finding of a table, as clients of older versions know it; new ones read `findings`. `severity`: `ok` if
+         *         nothing is wrong, or only notable; `unknown` while the table's history is being read.
          */
         Reason: {
             /** @default null */

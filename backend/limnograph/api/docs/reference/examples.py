@@ -14,7 +14,7 @@ NAMES = {
     "snapshot_id": "5184430069070270604",
     "prefix": "main",
     "fingerprint": "9266ef3da838ad95",
-    "finding_id": "28794252099b124cca9e1133c71959a9",
+    "finding_id": "dfe75855290ab4444625635c4ca316ec",
 }
 """Example values of path parameters."""
 

@@ -1,0 +1,128 @@
+"""One sentence per finding, without times of the day, for the CLI, Grafana and the field `reason`. The dashboard
+composes its own, with times in the reader's zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from limnograph.domain import wording as words
+from limnograph.domain.answers.findings import Finding
+from limnograph.domain.finding_codes import FindingCode
+
+_Evidence = dict[str, str | float]
+
+
+def sentence_of(finding: Finding) -> str:
+    """What is wrong, by whom, and what it did to jobs; lower case, without a full stop."""
+    said = _SENTENCES[finding.code](finding)
+    harmed = [_harm(each.job_name, each.ratio) for each in finding.effects if each.verdict == "slower"]
+    return "; ".join([said, *harmed])
+
+
+def _harm(job: str, ratio: float | None) -> str:
+    return f"job {job} is slower" if ratio is None else f"job {job} takes {ratio:.1f} times as long"
+
+
+def _number(finding: Finding, name: str) -> float | None:
+    value = finding.evidence.get(name)
+    return value if isinstance(value, int | float) else None
+
+
+def _count(finding: Finding, name: str, what: str, otherwise: str) -> str:
+    value = _number(finding, name)
+    return otherwise if value is None else f"{words.count(int(value))} {what}"
+
+
+def _by(finding: Finding) -> str:
+    writer = finding.cause.writer if finding.cause else None
+    return f" by {writer}" if writer else ""
+
+
+def _mostly_by(finding: Finding) -> str:
+    cause = finding.cause
+    if cause is None or cause.writer is None or cause.share is None:
+        return ""
+    return f", {cause.share:.0%} of it by {cause.writer}"
+
+
+def _burst(finding: Finding) -> str:
+    files, size = _number(finding, "files"), _number(finding, "bytes")
+    commits = len(finding.cause.snapshot_ids) if finding.cause else 1
+    said = _count(finding, "files", "small files", "many small files")
+    said += " in one commit" if commits == 1 else f" in {commits} commits"
+    if files and size is not None:
+        said += f", average {words.size(size / files)}"
+    return said + _by(finding)
+
+
+def _small_files(finding: Finding) -> str:
+    said = _count(finding, "debt_saved_files", "files too many", "too many small files")
+    return f"{said}: compaction is behind{_mostly_by(finding)}"
+
+
+def _slower(finding: Finding) -> str:
+    ratio, seconds, usual = (_number(finding, name) for name in ("ratio", "seconds", "usual_seconds"))
+    if seconds is not None and usual is not None:
+        return f"job {finding.subject} takes {words.seconds(seconds)}, usually {words.seconds(usual)}"
+    return _harm(finding.subject, ratio)
+
+
+def _silent(finding: Finding) -> str:
+    usual = _number(finding, "usual_gap_seconds")
+    every = "" if usual is None else f"; it usually runs every {words.seconds(usual)}"
+    return f"job {finding.subject} has stopped running{every}"
+
+
+def _deletes(finding: Finding) -> str:
+    said = _count(finding, "total_delete_files", "delete files", "delete files")
+    data = _number(finding, "total_data_files")
+    return f"{said}{'' if data is None else f' over {words.count(int(data))} data files'}, and none was merged"
+
+
+def _stale(finding: Finding) -> str:
+    usual = _number(finding, "usual_seconds")
+    return "no commit" + ("" if usual is None else f"; usually one every {words.seconds(usual)}")
+
+
+def _skew(finding: Finding) -> str:
+    ratio = _number(finding, "skew_max_over_median")
+    return "the largest partition is " + ("much larger than" if ratio is None else f"{ratio:.0f} times") + " the median"
+
+
+def _schema(finding: Finding) -> str:
+    what = finding.evidence.get("what")
+    return str(what) if what else f"schema {_versions(finding)}"
+
+
+def _versions(finding: Finding) -> str:
+    return f"{finding.evidence.get('from', '?')} → {finding.evidence.get('to', '?')}"
+
+
+def _unreadable(finding: Finding) -> str:
+    what = finding.evidence.get("what") or finding.evidence.get("problem") or "unknown problem"
+    return f"metadata is unreadable: {str(what).strip().rstrip('.')}"
+
+
+_SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
+    "unreadable": _unreadable,
+    "job_slower": _slower,
+    "job_silent": _silent,
+    "job_failing": lambda f: f"job {f.subject} failed {_count(f, 'failed', 'times in a row', 'repeatedly')}",
+    "file_burst": _burst,
+    "small_files": _small_files,
+    "too_many_files": lambda f: _count(f, "total_data_files", "data files", "too many data files") + _mostly_by(f),
+    "compaction_stopped": lambda f: "compaction has stopped; " + _small_files(f),
+    "compaction_ineffective": lambda _: "compaction no longer reduces the number of small files",
+    "delete_files_growing": lambda f: _deletes(f) + _mostly_by(f),
+    "equality_deletes": lambda _: "equality deletes, which slow down every reader",
+    "snapshots_unbounded": lambda f: _count(f, "live_snapshots", "snapshots", "many snapshots") + " are retained",
+    "metadata_large": lambda f: f"the metadata file has {words.size(_number(f, 'metadata_bytes') or 0)}",
+    "manifests_fragmented": lambda f: _count(f, "manifests", "manifests", "many small manifests") + ", far too small",
+    "partition_skew": _skew,
+    "schema_breaking": _schema,
+    "schema_changed": _schema,
+    "spec_changed": lambda f: f"partition spec {_versions(f)}",
+    "stale": _stale,
+    "history_gap": lambda _: "commits expired before they were read",
+}
