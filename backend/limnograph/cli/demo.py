@@ -1,5 +1,5 @@
-"""`limnograph demo`: runs the whole chain on one machine; `demo burst`: commits a burst of small files to a running
-demo.
+"""`limnograph demo`: runs the whole chain on one machine; `demo burst` and `demo compact`: commit a burst of small
+files to a running demo, and merge them again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ Examples:
   limnograph demo
   limnograph demo --port 8800 --fresh
   limnograph demo --check
-  limnograph demo burst          in a second terminal: an alert fires within a minute"""
+  limnograph demo burst          in a second terminal: an alert fires within a minute
+  limnograph demo compact        merges the files of the burst again"""
 _BURST_EXAMPLES = """\b
 Examples:
   limnograph demo burst
@@ -78,3 +79,21 @@ def burst(usual: Path, root: Path | None, *, table: str, files: int, wait: float
     from limnograph.demo.burst import burst as make
 
     click.echo(make(root or usual, table=table, files=files, wait=wait))
+
+
+@command.command("compact", epilog="Example:  limnograph demo compact --table marketing.leads")
+@click.option("--table", default="sales.customer_events", show_default=True, help="A table of the demo.")
+@click.option("--dir", "root", type=click.Path(path_type=Path, file_okay=False), help="Folder of the running demo.")
+@click.pass_obj
+def compact(usual: Path, root: Path | None, *, table: str) -> None:
+    """Merge the files of earlier bursts in a table of the running demo.
+
+    The finding of the burst closes, and the job that it slowed down is fast again. The operation of the commit is
+    overwrite, because PyIceberg cannot commit a replace.
+    """
+    from limnograph.demo.compaction import compact as merge
+
+    made = merge(root or usual, table=table)
+    click.echo(
+        f"{made.removed:,} files of lake.{made.table} were merged into {made.added:,} by snapshot {made.snapshot_id}"
+    )

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from pyiceberg.partitioning import PartitionField
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table
+    from pyiceberg.typedef import Record
 
 APPLICATION = "demo_burst"
+BURST_FILE = "burst-"
+"""How the names of the files begin."""
 ROWS = 8
 """Rows per file. A file has one or two kilobytes, mostly its footer, as after a stream that commits too often."""
 LOOK_EVERY_S = 1.0
@@ -78,7 +81,7 @@ def running(folder: Folder) -> dict[str, Any]:
 
 def commit(folder: Folder, name: str, files: int) -> BurstCommit:
     """Append `files` files of a few rows to `namespace.table`. Raises InvalidInput if there is no such table."""
-    known = _tables(folder)
+    known = known_tables(folder)
     if name not in known:
         raise InvalidInput("--table", f"{name!r} is not a table of the demo; choose from {', '.join(known)}")
     return append(open_table(folder.place, name), files)
@@ -165,7 +168,8 @@ class _AlertMissing(LimnographError):
     """The burst was committed, but its alert did not arrive."""
 
 
-def _tables(folder: Folder) -> list[str]:
+def known_tables(folder: Folder) -> list[str]:
+    """Tables of the demo, as `namespace.table`."""
     return [name.removeprefix("lake.") for name in CatalogLake(folder.place).tables()]
 
 
@@ -195,38 +199,41 @@ def _value(kind: str, at: int) -> Any:
 
 
 def _write(table: Table, body: bytes, files: int, at: int) -> list[DataFile]:
-    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
     from pyiceberg.typedef import Record
 
-    stem = f"burst-{uuid.uuid4().hex}"
+    stem = f"{BURST_FILE}{uuid.uuid4().hex}"
     folder = local(f"{table.location()}/data")
     folder.mkdir(parents=True, exist_ok=True)
-    spec, schema = table.spec(), table.schema()
-    partition = Record(*(_partition(schema, field, at) for field in spec.fields))
-    statistics: dict[str, Any] = dict.fromkeys(
-        ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
-    )
+    partition = Record(*(_partition(table.schema(), field, at) for field in table.spec().fields))
     written = []
     for number in range(files):
         name = f"{stem}-{number:05d}.parquet"
         (folder / name).write_bytes(body)
-        written.append(
-            DataFile.from_args(
-                content=DataFileContent.DATA,
-                file_path=f"{table.location()}/data/{name}",
-                file_format=FileFormat.PARQUET,
-                partition=partition,
-                record_count=ROWS,
-                file_size_in_bytes=len(body),
-                key_metadata=None,
-                split_offsets=None,
-                equality_ids=None,
-                sort_order_id=None,
-                spec_id=spec.spec_id,
-                **statistics,
-            )
-        )
+        written.append(data_file(table, name, partition, ROWS, len(body)))
     return written
+
+
+def data_file(table: Table, name: str, partition: Record, rows: int, size: int) -> DataFile:
+    """A Parquet file in the table's data folder as an entry of a manifest, without statistics of its columns."""
+    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+
+    statistics: dict[str, Any] = dict.fromkeys(
+        ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+    )
+    return DataFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=f"{table.location()}/data/{name}",
+        file_format=FileFormat.PARQUET,
+        partition=partition,
+        record_count=rows,
+        file_size_in_bytes=size,
+        key_metadata=None,
+        split_offsets=None,
+        equality_ids=None,
+        sort_order_id=None,
+        spec_id=table.spec().spec_id,
+        **statistics,
+    )
 
 
 def _partition(schema: Schema, field: PartitionField, at: int) -> Any:

@@ -54,7 +54,8 @@ Limnograph is up after {seconds:.0f} s.
 At 03:04:12 UTC on {told.demo_day} an append added 50,000 small files to {told.table}; from 03:05 the job
 {told.slowdown.job_name} takes three times as long, until the compaction at 05:30.
 Real: every Iceberg commit ({told.snapshots:,} snapshots), and all that {", ".join(LIVE)} receive from now on.
-Generated: the durations of jobs before this start; data files of most tables are only described; times were moved.
+Generated: the durations of jobs, which follow the number of files in their tables; most data files are only described,
+and times were moved.
 An alert on request: limnograph demo burst{where} (in a second terminal).
 Logs: {folder.logs}. Stop with Ctrl-C.
 

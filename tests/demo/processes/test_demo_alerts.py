@@ -53,7 +53,7 @@ def test_promtool_accepts_what_the_demos_prometheus_reads(tmp_path: Path) -> Non
     (tmp_path / "thresholds.yml").write_text(alerting.thresholds_yml(tables))
     files = [alerting.rules() / "*.yml", tmp_path / "thresholds.yml"]
     for told in (None, 9093):
-        text = prometheus_yml(8787, 1, 2, rules=files, alertmanager_port=told)
+        text = prometheus_yml({"limnograph": 8787, "live": 1, "jobs": 2}, rules=files, alertmanager_port=told)
         (tmp_path / "prometheus.yml").write_text(text)
         command = [tool("promtool"), "check", "config", tmp_path / "prometheus.yml"]
         found = subprocess.run(command, capture_output=True, text=True, check=False)

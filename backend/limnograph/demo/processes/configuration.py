@@ -5,7 +5,7 @@ start.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from limnograph.demo.lake.commits import LakeLocation
@@ -64,12 +64,14 @@ def _names(job: JobSchedule, role: str) -> str:
     return json.dumps([f"lake.{use.table}" for use in job.uses if use.role == role])
 
 
-def prometheus_yml(
-    server_port: int, live_port: int, pipeline_port: int, *, rules: Sequence[Path], alertmanager_port: int | None
-) -> str:
-    """Scrape targets (the server, the pipeline, the live job), rules, and the Alertmanager."""
+def prometheus_yml(targets: Mapping[str, int], *, rules: Sequence[Path], alertmanager_port: int | None) -> str:
+    """Scrape targets (ports of 127.0.0.1 by name), rules, and the Alertmanager."""
     files = json.dumps([str(file) for file in rules])
     told = [] if alertmanager_port is None else [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager_port}"]}]}]
+    scraped = "".join(
+        f'  - job_name: {name}\n    static_configs:\n      - targets: ["127.0.0.1:{port}"]\n'
+        for name, port in targets.items()
+    )
     return f"""# Written by `limnograph demo` at every start.
 global:
   scrape_interval: 5s
@@ -79,13 +81,4 @@ rule_files: {files}
 alerting:
   alertmanagers: {json.dumps(told)}
 scrape_configs:
-  - job_name: limnograph
-    static_configs:
-      - targets: ["127.0.0.1:{server_port}"]
-  - job_name: limnograph-pipeline
-    static_configs:
-      - targets: ["127.0.0.1:{pipeline_port}"]
-  - job_name: live
-    static_configs:
-      - targets: ["127.0.0.1:{live_port}"]
-"""
+{scraped}"""

@@ -15,9 +15,11 @@ from limnograph.demo.lake.session import name_jars
 from limnograph.demo.processes import alerting
 from limnograph.demo.processes.children import ChildProcesses, Program, answers
 from limnograph.demo.processes.configuration import limnograph_toml, prometheus_yml
+from limnograph.demo.processes.scheduled_jobs import scheduled_jobs
 from limnograph.demo.processes.tools import free_port, tool
 from limnograph.demo.progress import Progress
 from limnograph.demo.story import signals
+from limnograph.demo.story.calendar import Calendar
 from limnograph.demo.story.story import Story
 from limnograph.domain.errors import EnvironmentFault
 
@@ -32,6 +34,7 @@ class Ports(NamedTuple):
     server: int
     prometheus: int
     live: int
+    jobs: int
     pipeline: int
     alertmanager: int | None
 
@@ -39,7 +42,7 @@ class Ports(NamedTuple):
     def choose(cls, server: int) -> Ports:
         """Choose free ports next to the server's; none for an Alertmanager that is not installed."""
         told = free_port() if alerting.alertmanager() else None
-        return cls(server, free_port(), free_port(), free_port(), told)
+        return cls(server, free_port(), free_port(), free_port(), free_port(), told)
 
     @property
     def addresses(self) -> dict[str, Any]:
@@ -49,6 +52,7 @@ class Ports(NamedTuple):
             "server": f"{host}:{self.server}",
             "prometheus": f"{host}:{self.prometheus}",
             "live": f"{host}:{self.live}",
+            "jobs": f"{host}:{self.jobs}",
             "pipeline": f"{host}:{self.pipeline}",
             "alertmanager": None if self.alertmanager is None else f"{host}:{self.alertmanager}",
         }
@@ -60,7 +64,8 @@ def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) ->
     prometheus = tool("prometheus")
     name_jars()
     _write_settings(folder, told, ports)
-    with ChildProcesses(folder.logs, progress) as children:
+    jobs = scheduled_jobs(signals.schedules(), Calendar.at(told.generated_at), folder.place, ports.jobs)
+    with jobs, ChildProcesses(folder.logs, progress) as children:
         child = children.start(_prometheus(str(prometheus), folder, ports))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.prometheus}/-/ready"), 60)
         progress.say("Prometheus is up")
@@ -92,7 +97,11 @@ def _write_settings(folder: Folder, told: Story, ports: Ports) -> None:
     folder.thresholds.write_text(alerting.thresholds_yml(told.tables))
     rules = [alerting.rules() / "*.yml", folder.thresholds]
     folder.prometheus_config.write_text(
-        prometheus_yml(ports.server, ports.live, ports.pipeline, rules=rules, alertmanager_port=ports.alertmanager)
+        prometheus_yml(
+            {"limnograph": ports.server, "limnograph-pipeline": ports.pipeline, "live": ports.live, "jobs": ports.jobs},
+            rules=rules,
+            alertmanager_port=ports.alertmanager,
+        )
     )
     folder.alertmanager_config.write_text(alerting.alertmanager_yml(ports.server))
 
