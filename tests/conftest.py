@@ -81,6 +81,6 @@ def _shares(item: pytest.Item) -> str:
 def _begins(item: pytest.Item) -> int:
     group = item.get_closest_marker("xdist_group")
     name = str(group.args[0]) if group else ""
-    if name.startswith("deaths-"):
+    if name == "deaths":
         return 0
     return 1 if name == "spark" else 2 if item.get_closest_marker("slow") else 3
