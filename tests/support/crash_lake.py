@@ -31,7 +31,7 @@ from limnograph.jobs.pipeline import Total, passes_and_house
 from limnograph.ports.inbox import InboxItem, item_key
 from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.settings import load
-from quick_jvm import QUICK, quick_jvm
+from quick_jvm import QUICK, quick_options
 from standing_jvm import StandingJvm
 
 if TYPE_CHECKING:
@@ -100,9 +100,8 @@ class CrashLake:
                 return _run([self.python, *arguments], env | self.jvm.environment() | warm, timeout)
             finally:
                 self.jvm.clear()
-        with quick_jvm(archiving=not failpoint) as jvm:
-            config.write_text(self._settings(jvm))
-            return _run([sys.executable, *arguments], env, timeout)
+        config.write_text(self._settings(quick_options()))
+        return _run([sys.executable, *arguments], env, timeout)
 
     def named(self, table: str) -> str:
         """A table of the lake."""
