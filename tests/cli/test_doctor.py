@@ -100,7 +100,7 @@ class Queries(BaseHTTPRequestHandler):
 @pytest.fixture
 def prometheus() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Queries)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f'[prometheus.main]\nurl = "http://127.0.0.1:{server.server_port}"\n'
     server.shutdown()
     server.server_close()

@@ -1,9 +1,10 @@
 """A driver that is really killed at every failpoint, one after another on one lake: each run heals what the one before
 left and dies at the next step; in the end everything is there once.
 
-Every day three chains run side by side, and their drivers connect to a JVM that outlives them: what a step leaves half
-done is the driver's, and a JVM that has loaded Spark already saves ten seconds a death. One driver has a JVM of its
-own, which goes with it. `make nightly` kills drivers with JVMs of their own at every step, in one chain.
+Every day there are three chains, and their drivers connect to a JVM that outlives them: what a step leaves half done is
+the driver's, and a JVM that has loaded Spark already saves ten seconds a death. Drivers and Spark's Python workers are
+forked by an interpreter that has imported what they import, which saves five more. One driver has a JVM and an
+interpreter of its own, which go with it. `make nightly` kills such drivers at every step, in one chain.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from limnograph.domain.facts.meta_tables import RUNS
 from limnograph.domain.failpoints import INBOX_STEPS, PASS_STEPS, REPAIR_STEPS, STEPS, UPKEEP_STEPS, around
 from limnograph.ports.meta_store import keys_of
 from standing_jvm import StandingJvm, standing_jvm
+from warm_python import warm_python
 
 REPORT = ["run_id", "tables_seen", "tables_changed", "snapshots_appended", "gaps", "unreadable", "seconds"]
 HALF = len(UPKEEP_STEPS) // 2
@@ -29,6 +31,17 @@ CHAINS = {
     "floors-and-repair": UPKEEP_STEPS[HALF:] + REPAIR_STEPS,
 }
 OWN_JVM = "after_append_snapshots"
+IMPORTED = (
+    "limnograph.adapters.spark.extraction",
+    "limnograph.adapters.spark.store",
+    "limnograph.cli.pipeline",
+    "limnograph.services.pipeline.passes",
+    "limnograph.wiring.observe",
+    "pyspark.sql.worker.create_data_source",
+    "pyspark.sql.worker.plan_data_source_read",
+    "pyspark.worker",
+)
+"""By drivers and Spark's Python workers. Without polars, which starts a thread: a process that forks has no other."""
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
@@ -39,12 +52,19 @@ def jvm() -> Iterator[StandingJvm]:
         yield standing
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [pytest.param(steps, id=name, marks=pytest.mark.xdist_group(f"deaths-{name}")) for name, steps in CHAINS.items()],
-)
-def test_a_chain_of_deaths_at_every_step_ends_exact(tmp_path: Path, jvm: StandingJvm, steps: tuple[str, ...]) -> None:
-    die_and_heal(CrashLake(tmp_path, jvm=jvm), steps)
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An interpreter for the drivers of all chains of a process, and for their workers."""
+    with warm_python(tmp_path_factory.mktemp("warm"), IMPORTED) as warm:
+        yield warm
+
+
+@pytest.mark.xdist_group("deaths")
+@pytest.mark.parametrize("steps", CHAINS.values(), ids=CHAINS)
+def test_a_chain_of_deaths_at_every_step_ends_exact(
+    tmp_path: Path, jvm: StandingJvm, python: Path, steps: tuple[str, ...]
+) -> None:
+    die_and_heal(CrashLake(tmp_path, jvm=jvm, python=python), steps)
 
 
 def test_the_chains_cover_every_step() -> None:

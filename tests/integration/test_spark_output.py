@@ -10,7 +10,7 @@ import pytest
 
 from limnograph.adapters.spark.failures import first_line
 from limnograph.adapters.spark.session import DRIVER_JVM, JVM_OPTIONS, _logging_to
-from quick_jvm import quick_jvm
+from quick_jvm import quick_options
 from served_lake import PROGRAM, small_lake
 
 JAVA = """An error occurred while calling o846.overwrite.
@@ -63,8 +63,7 @@ def test_jvm_options_and_the_log_of_the_user_are_kept() -> None:
 @pytest.fixture
 def unwritable(tmp_path: Path) -> Path:
     """A lake whose meta table has a file where its folder of data belongs."""
-    with quick_jvm(archiving=False) as options:
-        small_lake(tmp_path, f'[spark]\nmaster = "local[1]"\nconf."{JVM_OPTIONS}" = "{options}"\n')
+    small_lake(tmp_path, f'[spark]\nmaster = "local[1]"\nconf."{JVM_OPTIONS}" = "{quick_options()}"\n')
     (tmp_path / "wh" / "limnograph" / "snapshots").mkdir(parents=True)
     (tmp_path / "wh" / "limnograph" / "snapshots" / "data").touch()
     return tmp_path
@@ -76,7 +75,7 @@ def test_a_failing_write_is_a_line_with_its_cause_and_traces_are_in_a_file(unwri
     failed = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     log = unwritable / ".limnograph" / "pipeline.log"
     assert (failed.returncode, failed.stdout) == (1, "")
-    lines = failed.stderr.splitlines()
+    lines = printed(failed.stderr)
     assert len(lines) <= 6, failed.stderr
     assert not any(line.startswith(("\t", "Caused by", "Traceback", "  File")) for line in lines)
     assert "Parent path is not a directory" in lines[-2]
@@ -87,4 +86,9 @@ def test_a_failing_write_is_a_line_with_its_cause_and_traces_are_in_a_file(unwri
     assert mended.returncode == 0, mended.stderr
     assert json.loads(mended.stdout.splitlines()[-1])["snapshots_appended"] == 1
     assert mended.stdout.count("\n") == 1
-    assert len(mended.stderr.splitlines()) <= 12, mended.stderr
+    assert len(printed(mended.stderr)) <= 12, mended.stderr
+
+
+def printed(text: str) -> list[str]:
+    """Lines without those about a slow start of the parser, which a busy machine adds."""
+    return [line for line in text.splitlines() if "parser: " not in line]

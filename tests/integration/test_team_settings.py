@@ -22,6 +22,7 @@ from pyiceberg.types import LongType, NestedField
 import postgres
 from crash_lake import run_item
 from limnograph.adapters.inbox.store import SqlInbox
+from quick_jvm import quick_options
 
 ROOT = Path(__file__).parents[2]
 LIMNOGRAPH = Path(sys.executable).with_name("limnograph")
@@ -50,6 +51,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
             orders.append(pa.table({"id": list(range(start, start + 10))}))
         yield {
             **os.environ,
+            "JDK_JAVA_OPTIONS": quick_options(),
             "LIMNOGRAPH_CONFIG": str(folder / "limnograph.toml"),
             "LIMNOGRAPH_CATALOG_HOST": address,
             "LIMNOGRAPH_CATALOG_PASSWORD": QUOTED,
@@ -74,6 +76,17 @@ def first_pass(team: dict[str, str]) -> dict[str, int]:
     return passed(team)
 
 
+@pytest.fixture(scope="module")
+def second_pass(team: dict[str, str], first_pass: dict[str, int]) -> dict[str, int]:
+    """What the next one wrote, which found no new commit and a run in the inbox."""
+    SqlInbox(database(team)).put([run_item("r2")])
+    return passed(team)
+
+
+def database(team: dict[str, str]) -> str:
+    return f"postgresql+psycopg2://limnograph:{QUOTED}@{team['LIMNOGRAPH_CATALOG_HOST']}/lake"
+
+
 def ready(base: str) -> None:
     """Wait until the server has read the meta tables once."""
     until = time.monotonic() + 60
@@ -83,13 +96,6 @@ def ready(base: str) -> None:
             return
         time.sleep(0.1)
     pytest.fail("not ready after 60 s")
-
-
-def test_the_pipeline_reads_and_keeps_everything_in_postgresql(
-    team: dict[str, str], first_pass: dict[str, int]
-) -> None:
-    assert first_pass["snapshots_appended"] == 2
-    assert passed(team)["snapshots_appended"] == 0
 
 
 @pytest.mark.usefixtures("first_pass")
@@ -118,12 +124,18 @@ def test_the_server_serves_it_and_keeps_runs_in_postgresql(team: dict[str, str])
             server.wait(60)
 
 
-@pytest.mark.usefixtures("first_pass")
-def test_the_pipeline_drains_the_inbox_in_postgresql(team: dict[str, str]) -> None:
-    uri = f"postgresql+psycopg2://limnograph:{QUOTED}@{team['LIMNOGRAPH_CATALOG_HOST']}/lake"
-    SqlInbox(uri).put([run_item("r2")])
-    passed(team)
-    runs = SqlCatalog("lake", uri=uri, warehouse=team["LIMNOGRAPH_WAREHOUSE"]).load_table("limnograph.runs")
+def test_the_pipeline_reads_and_keeps_everything_in_postgresql(
+    first_pass: dict[str, int], second_pass: dict[str, int]
+) -> None:
+    assert first_pass["snapshots_appended"] == 2
+    assert second_pass["snapshots_appended"] == 0
+
+
+@pytest.mark.usefixtures("second_pass")
+def test_the_pipeline_drains_the_inbox_in_postgresql_once(team: dict[str, str]) -> None:
+    """What the server accepted is drained with it: its test is above."""
+    warehouse = team["LIMNOGRAPH_WAREHOUSE"]
+    runs = SqlCatalog("lake", uri=database(team), warehouse=warehouse).load_table("limnograph.runs")
     found = runs.scan(selected_fields=("run_id", "status")).to_arrow().to_pylist()
     assert {"run_id": "r2", "status": "ok"} in found
     passed(team)

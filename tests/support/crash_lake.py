@@ -31,7 +31,7 @@ from limnograph.jobs.pipeline import Total, passes_and_house
 from limnograph.ports.inbox import InboxItem, item_key
 from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.settings import load
-from quick_jvm import QUICK, quick_jvm
+from quick_jvm import QUICK, quick_options
 from standing_jvm import StandingJvm
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class CrashLake:
     """Tables `sales.orders`, `sales.old` (commits of successive days, long ago) and those that `work_for` adds.
 
     `lake`: one that a Spark session reaches already; `mark`: keeps the namespaces of several apart; `jvm`: one for all
-    drivers, which else have a JVM each.
+    drivers, which else have a JVM each; `python`: the interpreter of drivers on it and of their workers.
     """
 
     def __init__(
@@ -60,8 +60,10 @@ class CrashLake:
         mark: str = "",
         old_commits: int = OLD_COMMITS,
         jvm: StandingJvm | None = None,
+        python: Path | None = None,
     ) -> None:
         self.folder, self.lake, self.jvm = folder, lake or Lake(folder), jvm
+        self.python = str(python or sys.executable)
         self.sales, self.meta = f"sales{mark}", f"limnograph{mark}"
         self.config = folder / "limnograph.toml"
         self.names, self.runs = [self.named("orders"), self.named("old")], 0
@@ -89,18 +91,17 @@ class CrashLake:
     ) -> subprocess.CompletedProcess[str]:
         """A driver of its own, to its end and that of its JVM, if it has one; with `NAME:NTH:ACTION` it dies there."""
         config = self.config.with_name(f"run-{uuid4().hex[:8]}.toml")  # several may run at once
-        command = [sys.executable, "-m", "limnograph", "pipeline", "--config", str(config), "--json"]
+        arguments = ["-m", "limnograph", "pipeline", "--config", str(config), "--json", *(options or ("--once",))]
         env = {**os.environ, FAILPOINT_ENV: failpoint}
-        arguments = [*command, *(options or ("--once",))]
         if self.jvm is not None and not own_jvm:
             config.write_text(self._settings(QUICK))
+            warm = {"PYSPARK_PYTHON": self.python}
             try:
-                return _run(arguments, env | self.jvm.environment(), timeout)
+                return _run([self.python, *arguments], env | self.jvm.environment() | warm, timeout)
             finally:
                 self.jvm.clear()
-        with quick_jvm(archiving=not failpoint) as jvm:
-            config.write_text(self._settings(jvm))
-            return _run(arguments, env, timeout)
+        config.write_text(self._settings(quick_options()))
+        return _run([sys.executable, *arguments], env, timeout)
 
     def named(self, table: str) -> str:
         """A table of the lake."""

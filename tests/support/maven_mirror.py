@@ -40,7 +40,7 @@ def maven_mirror(folder: Path, jars: Path) -> Iterator[Path]:
         (place / f"{artifact}-{version}.jar").symlink_to(jars / f"{artifact}-{version}.jar")
     handler = functools.partial(Quiet, directory=str(folder / "repository"))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         settings = folder / "ivysettings.xml"
         settings.write_text(SETTINGS.format(root=f"http://127.0.0.1:{server.server_port}/"))
         yield settings

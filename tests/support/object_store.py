@@ -125,7 +125,7 @@ def object_store() -> Iterator[ObjectStore]:
     gate = Gate()
     handler = type("Handler", (_Handler,), {"objects": objects, "asked": asked, "gate": gate})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         yield ObjectStore(("127.0.0.1", server.server_port), objects, asked, gate)
         gate.open()

@@ -45,7 +45,7 @@ def serving(catalog: Catalog) -> Iterator[tuple[str, int]]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield "127.0.0.1", server.server_address[1]
     finally:

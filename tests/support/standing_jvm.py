@@ -9,12 +9,13 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from pyspark import SparkConf
 from pyspark.java_gateway import launch_gateway
 
 from limnograph.adapters.spark.session import GATEWAY_ENV, find_jars, prepare_environment
-from quick_jvm import QUICK
+from quick_jvm import quick_options
 
 HEAP = "1g"
 
@@ -27,7 +28,7 @@ class StandingJvm:
         given = {
             "spark.master": "local[1]",
             "spark.driver.memory": HEAP,
-            "spark.driver.extraJavaOptions": QUICK,
+            "spark.driver.extraJavaOptions": quick_options(),
             "spark.jars": ",".join(str(jar) for jar in find_jars()),
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
@@ -50,10 +51,15 @@ class StandingJvm:
         sessions.clearActiveSession()
 
     def end(self) -> None:
-        """Its standard input ends, and it with that."""
-        self._gateway.shutdown()
-        self._gateway.proc.stdin.close()
-        self._gateway.proc.wait(60)
+        """End it."""
+        end_jvm(self._gateway)
+
+
+def end_jvm(gateway: Any) -> None:
+    """Its standard input ends, and the JVM with that."""
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(120)
 
 
 @contextmanager

@@ -117,7 +117,7 @@ def coordinator():
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Mine)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield Mine, server.server_address[1]
     server.shutdown()
     server.server_close()
@@ -261,7 +261,7 @@ def over_tls(coordinator, tmp_path):
         context.load_cert_chain(authority, key)
         server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         server.daemon_threads, server.socket = True, context.wrap_socket(server.socket, server_side=True)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         served.append(server)
         return f"https://127.0.0.1:{server.server_address[1]}", str(authority)
 

@@ -151,7 +151,7 @@ def answering(began: int, already: int = 0) -> Iterator[str]:
     """An alert that began then (epoch ms); `already`: so many questions were asked before."""
     handler = type("Own", (Answers,), {"began": began, "asked": already})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_address[1]}"
         finally:

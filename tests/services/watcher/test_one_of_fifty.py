@@ -28,7 +28,8 @@ from limnograph.services.watcher.rounds import Watcher
 from limnograph.wiring.observe import SettingsLake
 from memory_meta import MemoryMetaStore, local_passes
 
-DEADLINE = 8.0
+DEADLINE = 3.0
+"""Of a table, in processor time of its reader, which needs milliseconds for one that is whole."""
 
 
 @pytest.fixture(scope="module")

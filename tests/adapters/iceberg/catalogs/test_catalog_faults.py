@@ -36,7 +36,7 @@ class Rest:
 @pytest.fixture
 def rest() -> Iterator[Rest]:
     made = Rest()
-    Thread(target=made.server.serve_forever, daemon=True).start()
+    Thread(target=made.server.serve_forever, args=(0.02,), daemon=True).start()
     yield made
     made.server.shutdown()
     made.server.server_close()
