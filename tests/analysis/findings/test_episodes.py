@@ -129,15 +129,17 @@ def test_many_large_files_are_a_backfill() -> None:
 
 def test_what_a_writer_always_does_is_no_burst() -> None:
     table = FactsBuilder()
-    for hour in range(30):
+    for hour in range(40):
         table.commit(hour * HOUR, added_data_files=2_000, added_bytes=2_000 * MIB)
-    assert "file_burst" not in opened(table, 30 * HOUR) or at(table, 30 * HOUR)["file_burst"].evidence["files"] == 2_000
-    usual = {
-        each.stretch.began
-        for each in episodes(table.facts, LIMITS, Micros(START + 30 * HOUR))
-        if each.code == "file_burst"
-    }
-    assert usual == {START}, "the first commit of a writer has no usual number to be compared with"
+    found = [e for e in episodes(table.facts, LIMITS, Micros(START + 41 * HOUR)) if e.code == "file_burst"]
+    (only,) = found
+    assert only.evidence["files"] == 5 * 2_000, "until five commits are known, nothing is usual"
+
+
+def test_a_second_burst_of_the_same_writer_is_one_and_does_not_wait() -> None:
+    table = burst().commit(5 * HOUR + MINUTE, "replace", removed_data_files=50_000)
+    table.commit(5 * HOUR + 2 * MINUTE, added_data_files=50_000, added_bytes=50_000 * MIB)
+    assert at(table, 5 * HOUR + 2 * MINUTE)["file_burst"].stretch.opened == START + 5 * HOUR + 2 * MINUTE
 
 
 def test_commits_of_one_writer_within_five_minutes_are_one_burst() -> None:

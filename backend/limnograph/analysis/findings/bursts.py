@@ -15,6 +15,7 @@ from limnograph.analysis.findings.stretch import Stretch
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros
 
+LEAST, FEW = 5, 20
 COMMITS_KEPT = 100
 """Latest commits of a writer, whose 99th percentile is the usual number of files."""
 
@@ -58,7 +59,6 @@ class BurstState(NamedTuple):
     writers: Mapping[str | None, Commits] = {}
     open: FileBurst | None = None
     past: tuple[FileBurst, ...] = ()
-    turned: Micros = Micros(-(2**62))
 
 
 class _Candidate(NamedTuple):
@@ -83,7 +83,7 @@ def advance(state: BurstState, facts: TableFacts, *, until: Micros, limits: Find
     at = Micros(-(2**62))
     for candidate in sorted(found, key=lambda each: (each.at, int(each.group.ids[-1]))):
         state = _closed(state, facts, at, Micros(candidate.at - 1), limits)
-        state, at = _joined(state, facts, candidate, limits), candidate.at
+        state, at = _joined(state, facts, candidate), candidate.at
     return _closed(state, facts, at, until, limits)
 
 
@@ -117,11 +117,18 @@ def _candidates(
     many = sums[places + 1] - sums[starts] > limits.burst_files
     for place, start in zip(places[many].tolist(), starts[many].tolist(), strict=True):
         group, before = every.part(start, place + 1), every.part(max(0, start - COMMITS_KEPT), start)
-        usual = float(np.quantile(before.files, 0.99)) if len(before.files) else 0.0
-        if int(group.files.sum()) > max(limits.burst_files, limits.burst_over_usual * usual) and _are_small(
-            group, limits
-        ):
+        most = max(limits.burst_files, limits.burst_over_usual * _usual(before.files))
+        if int(group.files.sum()) > most and _are_small(group, limits):
             yield _Candidate(Micros(every.times[place]), writer, group)
+
+
+def _usual(files: Ints) -> float:
+    """Files that a writer's commits usually add: the 99th percentile of at least FEW, the median of fewer. One or two
+    earlier bursts make a burst no habit.
+    """
+    if len(files) < LEAST:
+        return 0.0
+    return float(np.quantile(files, 0.99) if len(files) >= FEW else np.median(files))
 
 
 def _are_small(group: Commits, limits: FindingLimits) -> bool:
@@ -133,7 +140,7 @@ def _are_small(group: Commits, limits: FindingLimits) -> bool:
     return bool(average < limits.burst_small_share * group.targets[known][-1])
 
 
-def _joined(state: BurstState, facts: TableFacts, candidate: _Candidate, limits: FindingLimits) -> BurstState:
+def _joined(state: BurstState, facts: TableFacts, candidate: _Candidate) -> BurstState:
     """With the commits of a candidate: a part of the open burst, else a new one."""
     group, burst = candidate.group, state.open
     if burst is not None:
@@ -149,9 +156,7 @@ def _joined(state: BurstState, facts: TableFacts, candidate: _Candidate, limits:
         )
         return state._replace(open=more)
     files = int(group.files.sum())
-    opened = Micros(max(candidate.at, state.turned + limits.rest))
-    first = int(group.times[0])
-    stretch = Stretch(Micros(first), opened, int(group.ids[group.files.argmax()]), peak=float(files))
+    stretch = Stretch(Micros(group.times[0]), candidate.at, int(group.ids[group.files.argmax()]), peak=float(files))
     size = int(group.bytes.sum()) if (group.bytes != UNKNOWN).all() else None
     burst = FileBurst(
         stretch,
@@ -162,7 +167,7 @@ def _joined(state: BurstState, facts: TableFacts, candidate: _Candidate, limits:
         _before(facts, int(group.ids[0])),
         candidate.at,
     )
-    return state._replace(open=burst, turned=opened)
+    return state._replace(open=burst)
 
 
 def _only(group: Commits, places: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Commits:
@@ -194,7 +199,7 @@ def _closed(state: BurstState, facts: TableFacts, after: Micros, until: Micros, 
     ends = Micros(burst.last + limits.expires_after)
     place = int(gone.argmax()) if gone.any() else -1
     if place >= 0 and facts.times[later[place]] <= ends:
-        at = Micros(max(int(facts.times[later[place]]), burst.stretch.opened))
+        at = Micros(facts.times[later[place]])
         return _with_past(state, burst._replace(removed=int(running[place])), at, str(facts.ids[later[place]]))
     inside = int((facts.times[later] <= ends).sum())
     burst = burst._replace(removed=int(running[inside - 1]) if inside else burst.removed)
@@ -204,4 +209,4 @@ def _closed(state: BurstState, facts: TableFacts, after: Micros, until: Micros, 
 def _with_past(state: BurstState, burst: FileBurst, at: Micros, closed_by: str) -> BurstState:
     stretch = burst.stretch._replace(closed=at, closed_by=closed_by)
     past = (*state.past, burst._replace(stretch=stretch))[-8:]
-    return state._replace(open=None, past=past, turned=at)
+    return state._replace(open=None, past=past)
