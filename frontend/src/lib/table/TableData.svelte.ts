@@ -32,6 +32,11 @@ export class TableData {
   readonly answer = $derived.by(
     () => this.timeline.data && inOrder(this.timeline.data, this.#context.view.lanes),
   );
+  /** The commit that the table's state is about: of its worst open finding, else of its reason. */
+  readonly noted = $derived.by(() => {
+    const top = this.table.data?.findings?.find(({ state }) => state === 'open');
+    return (top ? top.cause?.snapshot_ids[0] : this.table.data?.reason.snapshot_id) ?? null;
+  });
   readonly drawn = $derived(this.answer !== undefined);
 
   constructor(context: TablePageContext) {
