@@ -21,8 +21,7 @@ export interface Attention {
   readonly others: readonly Finding[];
 }
 
-/** Open findings of a row; an older server sends none. */
-const findingsOf = (row: Row): Finding[] => (row.findings ?? []).filter(isOpen);
+const findingsOf = (row: Row): Finding[] => row.findings.filter(isOpen);
 
 export function attentionOf(row: Row, now: number): Attention {
   const [top, ...others] = findingsOf(row);

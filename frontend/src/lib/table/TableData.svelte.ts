@@ -34,7 +34,7 @@ export class TableData {
   );
   /** The commit that the table's state is about: of its worst open finding, else of its reason. */
   readonly noted = $derived.by(() => {
-    const top = this.table.data?.findings?.find(({ state }) => state === 'open');
+    const top = this.table.data?.findings.find(({ state }) => state === 'open');
     return (top ? top.cause?.snapshot_ids[0] : this.table.data?.reason.snapshot_id) ?? null;
   });
   readonly drawn = $derived(this.answer !== undefined);
