@@ -26,7 +26,7 @@ const FLOORS = [
   ['ui'],
   ['live'],
   ['page'],
-  ['effects'],
+  ['effects', 'findings'],
   ['timeline'],
   ['alerts', 'commit', 'schema', 'refs', 'settings'],
   ['explain', 'fleet', 'partitions', 'table-pages'],

@@ -143,6 +143,8 @@ const EMPTY: Record<string, RegExp> = {
   refs: /No branches or tags/,
   commits: /No commits in this range/,
   'effect ledger': /No maintenance operation in this range/,
+  findings: /Nothing is wrong with any table/,
+  finding: /No known job reads the table/,
   alerts: /No alerts in the last 30 days/,
   incident: /No commit to the table in the window/,
   'alert without a table': /no observed table matches them/,

@@ -40,8 +40,9 @@ const NAMED = new Set([
 function spoil(value: unknown, sign = HOSTILE): unknown {
   if (Array.isArray(value)) return value.map((each) => spoil(each, sign));
   if (value === null || typeof value !== 'object') return value;
-  // an alert's severity is a label that anybody writes; a reason's, beside its code, is one of the server's words
-  const free = (name: string) => NAMED.has(name) && !(name === 'severity' && 'code' in value);
+  // an alert's severity is a label that anybody writes; that of a finding, its transition or a reason is a word of the server's
+  const free = (name: string) =>
+    NAMED.has(name) && !(name === 'severity' && ('code' in value || 'seq' in value));
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [
       name,

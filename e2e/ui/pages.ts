@@ -3,6 +3,7 @@ import { expect, type Page } from '@playwright/test';
 import { TimelinePage } from '../timeline.ts';
 import { at, BURST_ID, NIGHT, TABLE } from './moment.ts';
 import { BURST_LABELS, linkOf } from './alert-story.ts';
+import { BURST_FINDING } from './finding-story.ts';
 
 export interface View {
   readonly name: string;
@@ -69,6 +70,27 @@ export const VIEWS: readonly View[] = [
       const effects = page.getByRole('list', { name: 'Effects, newest operation first' });
       await expect(effects.getByRole('group').nth(2)).toBeVisible();
     },
+    named: true,
+    asks: true,
+  },
+  {
+    name: 'findings',
+    path: '/findings',
+    drawn: (page) =>
+      expect(
+        page
+          .getByRole('list', { name: /^Open findings/ })
+          .getByRole('group')
+          .nth(2),
+      ).toBeVisible(),
+    named: true,
+    asks: true,
+  },
+  {
+    name: 'finding',
+    path: `/findings/${BURST_FINDING}`,
+    drawn: (page) =>
+      expect(page.getByRole('region', { name: 'Seen before' }).getByRole('link')).toBeVisible(),
     named: true,
     asks: true,
   },

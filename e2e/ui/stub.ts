@@ -79,7 +79,7 @@ export class Stub {
   }
 
   /** Says something on the stream of every page. */
-  tell(event: 'alert' | 'commit' | 'table' | 'sources', data: unknown, id: string): void {
+  tell(event: 'alert' | 'commit' | 'finding' | 'table' | 'sources', data: unknown, id: string): void {
     for (const response of this.#listeners)
       response.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }

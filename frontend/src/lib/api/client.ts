@@ -91,6 +91,14 @@ export type EffectsQuestion = NonNullable<paths['/api/v1/effects']['get']['param
 export const listEffects = (query: EffectsQuestion, signal?: AbortSignal) =>
   request('get', '/api/v1/effects', { query }, signal);
 
+export type FindingsQuestion = NonNullable<paths['/api/v1/findings']['get']['parameters']['query']>;
+
+export const listFindings = (query: FindingsQuestion, signal?: AbortSignal) =>
+  request('get', '/api/v1/findings', { query }, signal);
+
+export const getFinding = (findingId: string, signal?: AbortSignal) =>
+  request('get', '/api/v1/findings/{finding_id}', { path: { finding_id: findingId } }, signal);
+
 export type PartitionsQuestion = NonNullable<
   paths['/api/v1/tables/{catalog}/{namespace}/{table}/partitions']['get']['parameters']['query']
 >;

@@ -52,3 +52,7 @@ export function commitPath(ref: TableRef, snapshotId: string): string {
 
 /** `sales.orders`, for display. */
 export const tableLabel = (ref: TableRef): string => `${ref.namespace}.${ref.table}`;
+
+/** `lake.sales.orders`, as filters by table have it. */
+export const fullName = ({ catalog, namespace, table }: TableRef): string =>
+  [catalog, namespace, table].join('.');

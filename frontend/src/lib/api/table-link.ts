@@ -2,6 +2,9 @@
 
 const BEFORE_MS = 3 * 3_600_000;
 const AFTER_MS = 3 * 3_600_000;
+const EVENT_BEFORE_MS = 3_600_000;
+const EVENT_AFTER_MS = 2 * 3_600_000;
+const MINUTE_MS = 60_000;
 /** Parameters that mean something on one page only. */
 const OWN = ['cursor', 'partition', 'sort', 'dir'];
 
@@ -10,6 +13,17 @@ export function keepParams(query: URLSearchParams): string {
   const kept = new URLSearchParams(query);
   for (const name of OWN) kept.delete(name);
   return kept.size ? `?${kept}` : '';
+}
+
+/** From an hour before an event to two after it, or to now; the cursor at it, the commit of that time open. */
+export function eventQuery(at: number, snapshotId: string | null, now: number): URLSearchParams {
+  const query = new URLSearchParams({
+    from: String(at - EVENT_BEFORE_MS),
+    to: String(Math.max(at + MINUTE_MS, Math.min(at + EVENT_AFTER_MS, now))),
+    at: String(at),
+  });
+  if (snapshotId) query.set('c', snapshotId);
+  return query;
 }
 
 /** The timeline of a table around an instant, with the cursor at it. */

@@ -1,9 +1,8 @@
 // The ledger beside a table's timeline: its newest rows, and the verdicts of the range that is shown. Draws nothing.
 import { listEffects, type Schemas } from '#lib/api/client.ts';
-import type { TableRef } from '#lib/api/names.ts';
+import { fullName, type TableRef } from '#lib/api/names.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { notesOf } from './notes.ts';
-import { fullName } from './words.ts';
 
 /** Rows of the section, and those that a timeline's marks come from. */
 const NEWEST = 5;

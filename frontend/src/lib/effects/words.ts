@@ -1,6 +1,6 @@
 // What the ledger calls operations, measures and verdicts, and what a row reads as. Pure.
 import type { Schemas } from '#lib/api/client.ts';
-import type { TableRef } from '#lib/api/names.ts';
+import { fullName, type TableRef } from '#lib/api/names.ts';
 import { count } from '#lib/format/count.ts';
 import { instant } from '#lib/format/instant.ts';
 import { isClaim, operationSentence, type LedgerVerdict, type Measure } from './sentence.ts';
@@ -76,10 +76,6 @@ export function operationName({
 export function refOf({ catalog, namespace, table }: LedgerRow): TableRef | null {
   return catalog && namespace && table ? { catalog, namespace, table } : null;
 }
-
-/** `lake.sales.orders`, as the filter by table has it. */
-export const fullName = ({ catalog, namespace, table }: TableRef): string =>
-  [catalog, namespace, table].join('.');
 
 /** What is measured: `churn`, `all scans`, or that no job is known to read the table. */
 export const jobName = ({ job_name: job, measure }: Pick<LedgerRow, 'job_name' | 'measure'>): string =>

@@ -34,6 +34,7 @@ export function fleetRow({ values, deltas, reason, ...own }: Change = {}): Row {
     status: 'ok',
     spark: [1202, 1202, 51202],
     growth: null,
+    findings: [],
     ...own,
     values: {
       data_files: 51_202,

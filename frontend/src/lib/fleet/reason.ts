@@ -1,6 +1,7 @@
 // Words, weight and links of a table's reason. Pure.
 import type { Schemas } from '#lib/api/client.ts';
 import { commitPath, tablePath } from '#lib/api/names.ts';
+import { eventQuery } from '#lib/api/table-link.ts';
 import type { IconName } from '#lib/ui/icons.ts';
 
 type Row = Schemas['TableRow'];
@@ -32,32 +33,24 @@ interface Look {
   word: string;
   tone: string;
 }
-const LOOKS: Record<Reason['severity'], Look> = {
+const LOOKS: Record<Reason['severity'] | 'info', Look> = {
   critical: { icon: 'crit', word: 'Critical', tone: 'c-crit' },
   warning: { icon: 'warn', word: 'Warning', tone: 'c-warn' },
+  info: { icon: 'info', word: 'Info', tone: 'c-unknown' },
   unknown: { icon: 'unknown', word: 'Unknown', tone: 'c-unknown' },
   ok: { icon: 'ok', word: 'Healthy', tone: 'c-ok' },
 };
-export const lookOf = (reason: Reason): Look => LOOKS[reason.severity];
+export const lookOf = ({ severity }: { severity: keyof typeof LOOKS }): Look => LOOKS[severity];
 
 export const needsAttention = (row: Row): boolean =>
   row.reason.code !== 'none' && row.reason.severity !== 'ok';
 
-const BEFORE_MS = 3_600_000;
-const AFTER_MS = 2 * 3_600_000;
-
 /** The table's timeline around the moment of the reason; without a moment, over the range that is shown. */
 export function momentHref(row: Row, range: URLSearchParams, now: number): string {
   const { at, snapshot_id: snapshot } = row.reason;
-  const query = new URLSearchParams();
-  if (at == null) {
+  const query = at == null ? new URLSearchParams() : eventQuery(at, snapshot, now);
+  if (at == null)
     for (const name of ['from', 'to']) if (range.has(name)) query.set(name, range.get(name) ?? '');
-  } else {
-    query.set('from', String(at - BEFORE_MS));
-    query.set('to', String(Math.max(at + 60_000, Math.min(at + AFTER_MS, now))));
-    query.set('at', String(at));
-    if (snapshot) query.set('c', snapshot);
-  }
   const text = query.toString();
   return tablePath(row) + (text ? `?${text}` : '');
 }

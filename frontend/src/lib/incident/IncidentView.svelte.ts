@@ -10,9 +10,9 @@ import {
   postLabel,
   type Schemas,
 } from '#lib/api/client.ts';
+import { fullName } from '#lib/api/names.ts';
 import { refOf, type State } from '#lib/alerts/words.ts';
 import { lastOperationSentences } from '#lib/effects/notes.ts';
-import { fullName } from '#lib/effects/words.ts';
 import type { ExplainView } from '#lib/explain/ExplainView.svelte.ts';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';

@@ -6,6 +6,7 @@ import type { Schemas } from '#lib/api/client.ts';
 export interface LiveEvents {
   commit: Schemas['CommitStreamEvent'];
   alert: Schemas['AlertStreamEvent'];
+  finding: Schemas['FindingStreamEvent'];
   table: Schemas['TableStreamEvent'];
   sources: Schemas['SourcesStreamEvent'];
 }
@@ -95,7 +96,7 @@ export class LiveStream {
     this.#source = source;
     source.addEventListener('open', () => this.#opened(source));
     source.addEventListener('error', () => this.#broke(source));
-    for (const kind of ['commit', 'alert', 'table', 'sources']) {
+    for (const kind of ['commit', 'alert', 'finding', 'table', 'sources']) {
       source.addEventListener(kind, ({ data }) => this.#tell(source, kind, data));
     }
     source.addEventListener('reset', () => {

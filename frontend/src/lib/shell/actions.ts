@@ -12,6 +12,7 @@ import type { Action } from './chords.ts';
 const PAGES: Partial<Record<Action, string>> = {
   fleet: '/',
   alerts: '/alerts',
+  findings: '/findings',
   commits: '/commits',
   maintenance: '/maintenance/ledger',
   status: '/status',

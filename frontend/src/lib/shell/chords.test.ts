@@ -21,6 +21,7 @@ function typed(codes: string[], gapMs = 100): Action | null {
 test.each([
   ['KeyG KeyF', 'fleet'],
   ['KeyG KeyT', 'table'],
+  ['KeyG KeyI', 'findings'],
   ['KeyG KeyA', 'alerts'],
   ['KeyG KeyC', 'commits'],
   ['KeyG KeyS', 'status'],

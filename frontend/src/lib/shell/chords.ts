@@ -9,6 +9,7 @@ export type Action =
   | 'fleet'
   | 'table'
   | 'alerts'
+  | 'findings'
   | 'commits'
   | 'maintenance'
   | 'status'
@@ -31,7 +32,7 @@ const PATIENCE_MS = 1500;
 /** As Grafana has them. */
 const CHORDS: Record<Prefix, Record<string, Action>> = {
   KeyG: {
-    ...{ KeyF: 'fleet', KeyT: 'table', KeyA: 'alerts' },
+    ...{ KeyF: 'fleet', KeyT: 'table', KeyI: 'findings', KeyA: 'alerts' },
     ...{ KeyC: 'commits', KeyM: 'maintenance', KeyS: 'status' },
   },
   KeyT: {

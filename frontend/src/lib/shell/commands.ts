@@ -23,6 +23,7 @@ const RANGES = [
 ] as const;
 const PAGES = [
   ['Fleet', '/', 'G F'],
+  ['Findings', '/findings', 'G I'],
   ['Alerts', '/alerts', 'G A'],
   ['Commits', '/commits', 'G C'],
   ['Maintenance', '/maintenance/ledger', 'G M'],

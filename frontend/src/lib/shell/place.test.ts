@@ -21,6 +21,12 @@ test('an incident leads back to the alerts, whose tab it marks', () => {
   }
 });
 
+test('a finding leads back to the list of findings, whose tab it marks', () => {
+  const { crumbs, tabs, title } = placeOf('/findings/[finding_id]', {});
+  expect(crumbs).toEqual([{ text: 'Findings', href: '/findings' }, { text: 'Finding' }]);
+  expect([title, tabs.find((tab) => tab.current)?.href]).toEqual(['Finding', '/findings']);
+});
+
 test('a table is reached by its levels, and its name is unescaped', () => {
   const { crumbs, title } = placeOf('/t/[catalog]/[ns]/[table]', TABLE);
   expect(crumbs.map((crumb) => crumb.text)).toEqual(['lake', 'sales', 'customer.events']);

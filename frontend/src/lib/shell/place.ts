@@ -38,20 +38,29 @@ export function placeOf(routeId: string | null, params: Params, query = new URLS
   );
 }
 
+/** Pages of one record, below the list that they are found in. */
+const RECORDS = [
+  { below: '/alerts', title: 'Incident' },
+  { below: '/findings', title: 'Finding' },
+] as const;
+
 function topPlace(routeId: string | null): Place {
   const titles: Record<string, string> = {
     '/': 'Fleet',
+    '/findings': 'Findings',
     '/alerts': 'Alerts',
     '/commits': 'Commits',
     '/maintenance/ledger': 'Maintenance',
     '/status': 'Status',
     '/settings': 'Settings',
   };
-  const incident = routeId?.startsWith('/alerts/') ?? false;
-  const title = incident ? 'Incident' : (titles[routeId ?? ''] ?? 'No such page');
-  const here = incident ? '/alerts' : routeId;
+  const record = RECORDS.find(({ below }) => routeId?.startsWith(`${below}/`));
+  const title = record?.title ?? titles[routeId ?? ''] ?? 'No such page';
+  const here = record?.below ?? routeId;
   const tabs = Object.entries(titles).map(([href, text]) => ({ text, href, current: href === here }));
-  const crumbs = [...(incident ? [{ text: 'Alerts', href: '/alerts' }] : []), { text: title }];
+  const crumbs = record
+    ? [{ text: titles[record.below] ?? '', href: record.below }, { text: title }]
+    : [{ text: title }];
   return { title, crumbs, tabs };
 }
 

@@ -16,6 +16,7 @@ export const SHORTCUTS: readonly (readonly [heading: string, rows: readonly Shor
       { keys: '?', what: 'keyboard shortcuts' },
       { keys: 'G F', what: 'fleet' },
       { keys: 'G T', what: 'last table' },
+      { keys: 'G I', what: 'findings' },
       { keys: 'G A', what: 'alerts' },
       { keys: 'G C', what: 'commits' },
       { keys: 'G M', what: 'maintenance' },

@@ -75,7 +75,8 @@ export class ExplainController {
     }
     void import('#lib/timeline/shapes/explanation-overlay.ts').then(
       ({ overlayOf }) => {
-        if (!this.#gone && this.view?.page === page) this.explanation = overlayOf(page.job, page.explanation.changes, drawn);
+        if (!this.#gone && this.view?.page === page)
+          this.explanation = overlayOf(page.job, page.explanation.changes, drawn);
       },
       () => undefined, // the panel beside says the same in words
     );

@@ -32,6 +32,11 @@ export class TableData {
   readonly answer = $derived.by(
     () => this.timeline.data && inOrder(this.timeline.data, this.#context.view.lanes),
   );
+  /** The commit that the table's state is about: of its worst open finding, else of its reason. */
+  readonly noted = $derived.by(() => {
+    const top = this.table.data?.findings.find(({ state }) => state === 'open');
+    return (top ? top.cause?.snapshot_ids[0] : this.table.data?.reason.snapshot_id) ?? null;
+  });
   readonly drawn = $derived(this.answer !== undefined);
 
   constructor(context: TablePageContext) {
@@ -108,10 +113,11 @@ export class TableData {
     const late = setTimeout(() => this.table.data || this.askTable(), LATE_MS);
     await this.#askLanes(true);
     clearTimeout(late);
-    if (name !== this.#known || this.table.pending) return;
+    if (name !== this.#known) return;
     const detail = this.timeline.problem ? null : this.timeline.data?.detail;
+    // also while the table is asked by itself: what is above the lanes must not come after them
     if (detail) this.table.take(detail);
-    else if (this.timeline.problem?.status !== NOT_FOUND) this.askTable();
+    else if (!this.table.pending && this.timeline.problem?.status !== NOT_FOUND) this.askTable();
   }
 
   #findAlert(fingerprint: string | null): (() => void) | undefined {

@@ -34,6 +34,7 @@ export function followTable(context: TablePageContext, { pending, refresh }: Pag
     const heard = [
       live.on('commit', (event) => isThis(event) && tail.commit(event)),
       live.on('table', (event) => isThis(event) && tail.moved()),
+      live.on('finding', (event) => isThis(event) && tail.moved()),
       live.onBehind(() => tail.moved()),
     ];
     return () => {

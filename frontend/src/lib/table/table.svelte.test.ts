@@ -49,6 +49,7 @@ function detail(more: Partial<Schemas['TableDetail']> = {}): Schemas['TableDetai
       snapshot_id: BURST_ID,
       at: BURST,
     },
+    findings: [],
     schema_id: 13,
     fields: [],
     spec_id: 2,

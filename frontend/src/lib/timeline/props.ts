@@ -7,6 +7,14 @@ import type { Overview } from '#lib/timeline/overview/minimap.ts';
 import type { EffectNote } from '#lib/ui/verdict.ts';
 import type { ExplanationOverlay } from '#lib/timeline/shapes/explanation-overlay.ts';
 
+/** An interval during which a finding was open, epoch ms; null: it still is. */
+export interface Episode {
+  readonly finding_id: string;
+  readonly severity: 'critical' | 'warning' | 'info';
+  readonly opened_at: number;
+  readonly closed_at: number | null;
+}
+
 export interface Props {
   answer: Answer;
   /** What is shown; an answer of another range is drawn where it belongs until its own arrives. */
@@ -32,6 +40,8 @@ export interface Props {
   explanation?: ExplanationOverlay | null;
   /** What maintenance did to jobs, as far as there is a verdict. */
   effects?: readonly EffectNote[] | undefined;
+  /** When something was wrong with the table, the most severe first. */
+  findings?: readonly Episode[];
   /** Widths (ms) of the ranges that were zoomed into, widest first. */
   trail?: readonly number[];
   /** What else can be done with a lane, in its head; it is given what shows the lane as a table. */

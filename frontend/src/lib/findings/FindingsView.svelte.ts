@@ -1,0 +1,120 @@
+// The page of findings: its request, when it is repeated, its links and its export. Draws nothing.
+import { goto } from '$app/navigation';
+import { page } from '$app/state';
+import { listFindings, type Schemas } from '#lib/api/client.ts';
+import { problemFrom } from '#lib/api/problem.ts';
+import { count } from '#lib/format/count.ts';
+import { follow } from '#lib/live/follow.ts';
+import { live } from '#lib/live/live.svelte.ts';
+import { throttle } from '#lib/live/throttle.ts';
+import { LostCursor } from '#lib/page/lost-cursor.svelte.ts';
+import { zone } from '#lib/preferences/zone.svelte.ts';
+import { Resource } from '#lib/state/Resource.svelte.ts';
+import { announce } from '#lib/ui/announce.svelte.ts';
+import {
+  choiceOf,
+  cursorHref,
+  findingsHref,
+  findingsQuestion,
+  unreadOf,
+  type FindingsChoice,
+} from './question.ts';
+import type { Finding } from './words.ts';
+
+const REFRESH_MS = 2_000;
+const EXPORT_ROWS = 500;
+const MOST_EXPORTED = 20_000;
+
+export class FindingsView {
+  readonly list = new Resource<Schemas['FindingsPage']>();
+  readonly #lost = new LostCursor(
+    this.list,
+    () => this.cursor,
+    () => this.hrefAt(null),
+  );
+  /** Epoch ms from which ages are counted: of the newest request. */
+  now = $state(Date.now());
+  readonly #params = $derived(new URLSearchParams(page.url.search));
+  readonly choice = $derived(choiceOf(this.#params));
+  readonly cursor = $derived(this.#params.get('cursor'));
+  /** Names of parameters that are not known. */
+  readonly unread = $derived([...unreadOf(this.#params), ...this.#lost.unread]);
+  exporting = $state(false);
+
+  /** Made while its component is, with whose end it ends. */
+  constructor() {
+    $effect(() => {
+      this.ask();
+      return () => this.list.stop();
+    });
+    const refresh = throttle(() => {
+      if (this.list.pending) return refresh();
+      this.now = Date.now();
+      this.ask();
+    }, REFRESH_MS);
+    $effect(() => {
+      if (this.cursor) return; // a page further on must not slide away
+      return follow(refresh, [live.on('finding', refresh)]);
+    });
+  }
+
+  ask(): void {
+    const question = findingsQuestion(this.choice, this.cursor);
+    void this.list.ask((signal) => listFindings(question, signal));
+  }
+
+  /** This list with another choice, from its first page. */
+  hrefOf(change: Partial<FindingsChoice>): string {
+    return findingsHref(this.#params, change);
+  }
+
+  /** This list from a cursor on; null: from the first row. */
+  hrefAt(cursor: string | null): string {
+    return cursorHref(this.#params, cursor);
+  }
+
+  choose(change: Partial<FindingsChoice>): void {
+    void goto(this.hrefOf(change), { reset: false });
+  }
+
+  /** This list from its first page, in the zone that is shown. */
+  get link(): string {
+    const link = new URL(this.hrefOf({}), page.url.origin);
+    link.searchParams.set('tz', zone.name);
+    return link.href;
+  }
+
+  /** All findings that match, not only those of the page. */
+  async export(): Promise<void> {
+    this.exporting = true;
+    try {
+      await this.#export();
+    } catch (thrown) {
+      announce(`The export failed: ${problemFrom(thrown).detail}`);
+    } finally {
+      this.exporting = false;
+    }
+  }
+
+  async #export(): Promise<void> {
+    const now = Date.now();
+    const question = { ...findingsQuestion(this.choice, null), limit: EXPORT_ROWS };
+    const [{ findingsCsv }, { downloadText }] = await Promise.all([
+      import('./export.ts'),
+      import('#lib/ui/download.ts'),
+    ]);
+    const rows: Finding[] = [];
+    let cursor: string | null = null;
+    do {
+      const next: Schemas['FindingsPage'] = await listFindings({ ...question, ...(cursor && { cursor }) });
+      rows.push(...next.rows);
+      cursor = next.next_cursor;
+    } while (cursor && rows.length < MOST_EXPORTED);
+    downloadText(
+      `findings-${new Date(now).toISOString().slice(0, 16)}.csv`,
+      'text/csv',
+      findingsCsv(rows, now),
+    );
+    announce(`${count(rows.length)} findings exported${cursor ? '; more match' : ''}`);
+  }
+}

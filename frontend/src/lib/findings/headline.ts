@@ -1,0 +1,206 @@
+// What is wrong, in one sentence per code. A part whose evidence is missing is left out; a closed finding is in the past.
+import { bytes } from '#lib/format/bytes.ts';
+import { count, ratio } from '#lib/format/count.ts';
+import { duration, seconds } from '#lib/format/duration.ts';
+import { Evidence } from './evidence.ts';
+import { moment } from './moment.ts';
+import { isOpen, type Finding, type FindingCode } from './words.ts';
+
+interface Facts {
+  readonly finding: Finding;
+  readonly evidence: Evidence;
+  /** While it is open, the present; else the past. */
+  readonly tense: (present: string, past: string) => string;
+  readonly now: number;
+}
+
+/** Without a full stop. `now`: epoch ms. */
+export function headlineOf(finding: Finding, now: number): string {
+  const open = isOpen(finding);
+  const tense = (present: string, past: string) => (open ? present : past);
+  return HEADLINES[finding.code]({ finding, evidence: new Evidence(finding.evidence), tense, now });
+}
+
+const HEADLINES: Record<FindingCode, (facts: Facts) => string> = {
+  unreadable: ({ evidence, tense }) =>
+    `The table's metadata ${tense('cannot', 'could not')} be read${after(': ', evidence.text('what') ?? evidence.text('problem'))}`,
+  job_slower: slowerJob,
+  job_silent: silentJob,
+  job_failing: failingJob,
+  file_burst: fileBurst,
+  small_files: (facts) => behind(facts, `The table ${facts.tense('has', 'had')} many small files`),
+  too_many_files: ({ evidence, tense }) => {
+    const files = evidence.counted('total_data_files', 'data file');
+    const size = evidence.average('total_bytes', 'total_data_files');
+    if (files === null) return `The table ${tense('has', 'had')} too many data files`;
+    return `The table ${tense('has', 'had')} ${files}${after(', ', size)}`;
+  },
+  compaction_stopped: (facts) => {
+    const debt = behindWords(facts.evidence);
+    const stopped = `Compaction ${facts.tense('has', 'had')} stopped`;
+    return `${stopped}${after('; it is ', facts.tense(debt ?? '', ''))}`;
+  },
+  compaction_ineffective: ({ evidence, tense }) => {
+    const left = outOf(evidence, 'debt_files', 'total_data_files', 'data file');
+    const runs = `Compaction ${tense('runs', 'ran')} without effect`;
+    return `${runs}${after(': ', left === null ? null : `${left} still ${tense('need', 'needed')} it`)}`;
+  },
+  delete_files_growing: ({ evidence, tense }) => {
+    const deletes = evidence.counted('total_delete_files', 'delete file');
+    const data = evidence.counted('total_data_files', 'data file');
+    const now = deletes === null ? null : `${deletes}${after(' for ', data)}`;
+    return `Delete files ${tense('accumulate', 'accumulated')} without being merged${after(': ', now)}`;
+  },
+  equality_deletes: ({ evidence, tense }) => {
+    const rows = evidence.counted('total_equality_deletes', 'row');
+    const have = tense('has', 'had');
+    return rows === null
+      ? `The table ${have} live equality deletes`
+      : `The table ${have} live equality deletes of ${rows}`;
+  },
+  snapshots_unbounded: ({ evidence, tense }) => {
+    const kept = evidence.counted('live_snapshots', 'snapshot') ?? 'many snapshots';
+    return `The table ${tense('keeps', 'kept')} ${kept}, some beyond their maximum age`;
+  },
+  metadata_large: ({ evidence, tense }) => {
+    const size = evidence.number('metadata_bytes');
+    const listed = evidence.counted('live_snapshots', 'snapshot');
+    const is = tense('is', 'was');
+    const lists = listed === null ? null : `and ${tense('lists', 'listed')} ${listed}`;
+    return size === null
+      ? `The table's metadata ${is} large${after(' ', lists)}`
+      : `The metadata file ${is} ${bytes(size)} large${after(' ', lists)}`;
+  },
+  manifests_fragmented: ({ evidence, tense }) => {
+    const number = evidence.counted('manifests', 'manifest');
+    const size = evidence.average('manifest_bytes', 'manifests');
+    if (number === null) return `The table ${tense('has', 'had')} many small manifests`;
+    return `The table ${tense('has', 'had')} ${number}${after(', ', size)}`;
+  },
+  partition_skew: ({ evidence, tense }) => {
+    const [skew, partitions] = [
+      evidence.number('skew_max_over_median'),
+      evidence.counted('partitions_total', 'partition'),
+    ];
+    const is = tense('is', 'was');
+    const largest = partitions === null ? 'The largest partition' : `The largest of ${partitions}`;
+    return skew === null
+      ? `${largest} ${is} much larger than the others`
+      : `${largest} ${is} ${ratio(skew)} as large as the median`;
+  },
+  schema_breaking: ({ evidence }) =>
+    `A schema change can break readers${after(': ', evidence.text('what') ?? versions(evidence, 'schema'))}`,
+  schema_changed: ({ evidence }) =>
+    `The schema changed${after(': ', evidence.text('what') ?? versions(evidence, 'schema'))}`,
+  spec_changed: ({ evidence }) => `The partition spec changed${after(': ', versions(evidence, 'spec'))}`,
+  stale: staleTable,
+  history_gap: ({ evidence }) => {
+    const [from, to] = [evidence.text('from'), evidence.text('to')];
+    if (from !== null && to !== null) return `Commits between ${from} and ${to} are not known`;
+    return to === null ? 'Some commits are not known' : `Some commits before ${to} are not known`;
+  },
+};
+
+/** `text` after `joint`; nothing for what is unknown. */
+const after = (joint: string, text: string | null): string => (text ? `${joint}${text}` : '');
+
+const versions = (evidence: Evidence, what: string): string | null => {
+  const [from, to] = [evidence.text('from'), evidence.text('to')];
+  return from === null || to === null ? null : `${what} ${from} → ${to}`;
+};
+
+/** `1,520 of 1,620 data files`. */
+function outOf(evidence: Evidence, part: string, whole: string, one: string): string | null {
+  const [some, all] = [evidence.number(part), evidence.counted(whole, one)];
+  if (some === null) return null;
+  return all === null ? evidence.counted(part, one) : `${count(some)} of ${all}`;
+}
+
+/** `1,499 files behind`: what compaction would save. */
+function behindWords(evidence: Evidence): string | null {
+  const saved = evidence.counted('debt_saved_files', 'file');
+  return saved === null ? null : `${saved} behind`;
+}
+
+function behind({ evidence, tense }: Facts, plain: string): string {
+  const debt = behindWords(evidence);
+  const rewritten = outOf(evidence, 'debt_files', 'total_data_files', 'data file');
+  const would = rewritten === null ? null : `it would rewrite ${rewritten}`;
+  if (debt !== null) return `Compaction ${tense('is', 'was')} ${debt}${after(': ', would)}`;
+  if (rewritten !== null) return `Compaction would rewrite ${rewritten}`;
+  const peak = evidence.counted('peak', 'file');
+  return peak === null ? plain : `Compaction was up to ${peak} behind`;
+}
+
+function fileBurst({ evidence, tense }: Facts): string {
+  const [files, before, removed] = ['files', 'files_before', 'removed_files'].map((name) =>
+    evidence.number(name),
+  ) as (number | null)[];
+  if (files == null) return 'Many small files were added at once';
+  const grew =
+    before == null
+      ? `${count(files)} small files were added at once`
+      : `Data files rose from ${count(before)} to ${count(before + files)} at once`;
+  const left = removed == null ? null : Math.max(0, files - removed);
+  const remain =
+    !left || left === files ? null : `${count(left)} of the new ones ${tense('remain', 'remained')}`;
+  return `${grew}${after('; ', remain)}`;
+}
+
+function slowerJob({ finding, evidence, tense }: Facts): string {
+  const [took, usual] = [evidence.number('seconds'), evidence.number('usual_seconds')];
+  const times = evidence.number('ratio');
+  const takes = tense('takes', 'took');
+  const job = finding.subject || 'A job';
+  if (times === null && took !== null && usual !== null)
+    return `${job} ${takes} ${seconds(took)} instead of ${seconds(usual)}`;
+  if (times === null) return `${job} ${tense('is', 'was')} slower than usual`;
+  const bounds = boundsWords(evidence.number('ratio_low'), evidence.number('ratio_high'));
+  const lasts =
+    took === null ? null : `${seconds(took)}${after(' instead of ', usual === null ? null : seconds(usual))}`;
+  return `${job} ${takes} ${ratio(times)} as long as usual${after(' ', bounds)}${after(', ', lasts)}`;
+}
+
+function silentJob({ finding, evidence, tense, now }: Facts): string {
+  const job = finding.subject || 'a job';
+  const last = evidence.number('last_run');
+  const gap = evidence.number('usual_gap_seconds');
+  const usually = gap === null ? null : `it usually ${tense('runs', 'ran')} every ${duration(gap)}`;
+  const ended = `No run of ${job} ${tense('has ended', 'ended')}`;
+  if (last === null) return `${ended} for a long time${after('; ', usually)}`;
+  const closed = finding.closed_at;
+  const span =
+    closed === null
+      ? `since ${moment(last, now)}`
+      : `for ${duration(Math.round(Math.max(0, closed - last) / 60_000) * 60)}`;
+  return `${ended} ${span}${after('; ', usually)}`;
+}
+
+function failingJob({ finding, evidence, tense }: Facts): string {
+  const job = finding.subject || 'a job';
+  const failed = evidence.number('failed');
+  const runs = evidence.number('runs');
+  if (failed === null) return `Runs of ${job} ${tense('fail', 'failed')}`;
+  if (runs === null) return `${count(failed)} ${failed === 1 ? 'run' : 'runs'} of ${job} failed`;
+  return `${count(failed)} of the last ${count(runs)} runs of ${job} failed`;
+}
+
+function staleTable({ finding, evidence, tense, now }: Facts): string {
+  const usual = evidence.number('usual_seconds');
+  const usually =
+    usual === null ? null : `the table usually ${tense('gets', 'got')} one every ${duration(usual)}`;
+  const { opened_at: last, closed_at: closed } = finding;
+  const span =
+    closed === null
+      ? `since ${moment(last, now)}`
+      : `for ${duration(Math.round(Math.max(0, closed - last) / 60_000) * 60)}`;
+  return `No commit ${tense('has arrived', 'arrived')} ${span}${after('; ', usually)}`;
+}
+
+/** `(2.6 to 3.7)`, `(at least 2.6)`; null where both bounds are missing. */
+export function boundsWords(low: number | null, high: number | null): string | null {
+  const text = (value: number) => ratio(value).replace('×', '');
+  if (low !== null && high !== null) return `(${text(low)} to ${text(high)})`;
+  if (low !== null) return `(at least ${text(low)})`;
+  return high === null ? null : `(at most ${text(high)})`;
+}

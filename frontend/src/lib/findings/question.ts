@@ -1,0 +1,71 @@
+// What the list of findings is narrowed to, and how the URL says it. Defaults stay out of the address. Pure.
+import type { FindingsQuestion } from '#lib/api/client.ts';
+import { findUnknownValues } from '#lib/state/unknown-values.ts';
+import { CODES, SEVERITIES, type FindingCode, type FindingSeverity } from './words.ts';
+
+const FINDINGS_PATH = '/findings';
+/** Rows a page. */
+const LIMIT = 50;
+
+export interface FindingsChoice {
+  readonly state: 'open' | 'closed';
+  readonly severity: FindingSeverity | '';
+  readonly code: FindingCode | '';
+  /** `catalog.namespace.table`; empty: any. */
+  readonly table: string;
+}
+
+/** Not narrowed; the state is not a filter. */
+export const ANY = { severity: '', code: '', table: '' } as const satisfies Partial<FindingsChoice>;
+
+/** Of a page's search parameters; what is not offered counts as any. */
+export const choiceOf = (params: URLSearchParams): FindingsChoice => ({
+  state: params.get('state') === 'closed' ? 'closed' : 'open',
+  severity: SEVERITIES.find((each) => each === params.get('severity')) ?? '',
+  code: CODES.find((each) => each === params.get('code')) ?? '',
+  table: params.get('table') ?? '',
+});
+
+export const isNarrowed = ({ severity, code, table }: FindingsChoice): boolean =>
+  Boolean(severity || code || table);
+
+/** Names of parameters that say what is not offered. */
+export const unreadOf = (params: URLSearchParams): string[] =>
+  findUnknownValues(params, { state: ['open', 'closed'], severity: SEVERITIES, code: CODES });
+
+export const findingsQuestion = (
+  { state, severity, code, table }: FindingsChoice,
+  cursor: string | null,
+): FindingsQuestion => ({
+  limit: LIMIT,
+  state,
+  ...(severity && { severity }),
+  ...(code && { code }),
+  ...(table && { table }),
+  ...(cursor && { cursor }),
+});
+
+/** The address with `change` applied, from its first page. Parameters of others stay. */
+export function findingsHref(params: URLSearchParams, change: Partial<FindingsChoice>): string {
+  const next = new URLSearchParams(params);
+  next.delete('cursor');
+  const choice = { ...choiceOf(params), ...change };
+  for (const [name, value] of Object.entries({
+    ...choice,
+    state: choice.state === 'open' ? '' : choice.state,
+  }))
+    if (value) next.set(name, value);
+    else next.delete(name);
+  return next.size ? `${FINDINGS_PATH}?${next}` : FINDINGS_PATH;
+}
+
+/** The open findings of one table. */
+export const tableFindingsHref = (table: string): string => findingsHref(new URLSearchParams(), { table });
+
+/** The page that begins at a cursor; null: the first one. */
+export function cursorHref(params: URLSearchParams, cursor: string | null): string {
+  const next = new URLSearchParams(params);
+  if (cursor === null) next.delete('cursor');
+  else next.set('cursor', cursor);
+  return next.size ? `${FINDINGS_PATH}?${next}` : FINDINGS_PATH;
+}

@@ -1,0 +1,157 @@
+// A finding in words: what is wrong, why, what it did, since when, and what to do. One composer for lists, pages and the
+// summary. Times are in the reader's zone. Pure.
+import { tablePath } from '#lib/api/names.ts';
+import { eventQuery } from '#lib/api/table-link.ts';
+import { percent } from '#lib/format/count.ts';
+import { duration } from '#lib/format/duration.ts';
+import { effectSentences } from './effect.ts';
+import { Evidence } from './evidence.ts';
+import { headlineOf } from './headline.ts';
+import { atExactMoment, atMoment, moment } from './moment.ts';
+import {
+  causingCommit,
+  closingCommit,
+  endWord,
+  isOpen,
+  refOf,
+  type Finding,
+  type FindingCode,
+} from './words.ts';
+
+/** Sentences without a full stop. */
+export interface FindingText {
+  readonly headline: string;
+  /** Null: no cause is known. */
+  readonly cause: string | null;
+  readonly effect: readonly string[];
+  readonly state: string;
+  readonly next: { readonly advice: string; readonly href: string | null };
+}
+
+export function sentenceOf(finding: Finding, now: number): FindingText {
+  return {
+    headline: headlineOf(finding, now),
+    cause: causeSentence(finding, now),
+    effect: effectSentences(finding, now),
+    state: stateSentence(finding, now),
+    next: { advice: ADVICE[finding.code], href: momentHref(finding, now) },
+  };
+}
+
+/** What a writer added most of, by code. */
+const BUILT_OF: Partial<Record<FindingCode, string>> = {
+  small_files: 'data files',
+  too_many_files: 'data files',
+  compaction_stopped: 'data files',
+  delete_files_growing: 'delete files',
+  equality_deletes: 'delete files',
+  snapshots_unbounded: 'commits',
+  metadata_large: 'commits',
+  manifests_fragmented: 'commits',
+};
+
+export function causeSentence(finding: Finding, now: number): string | null {
+  const { cause, code, opened_at: at } = finding;
+  if (!cause) return null;
+  if (code === 'file_burst') return burstCause(finding, now);
+  const built = BUILT_OF[code];
+  if (built && cause.share !== null) {
+    const verb = built === 'commits' ? 'made' : 'added';
+    const who = cause.writer ?? 'An unnamed writer';
+    return `${who} ${verb} ${percent(cause.share)} of the ${built} since the last maintenance`;
+  }
+  const by = cause.writer ? ` of ${cause.writer}` : '';
+  if (causingCommit(finding) === null) return cause.writer ? `Written by ${cause.writer}` : null;
+  return finding.group === 'jobs'
+    ? `The most likely cause is a commit${by}`
+    : `It began with a commit${by} ${atMoment(at, now)}`;
+}
+
+/** `demo_burst added 1,500 files, 2 kB on average, at 02:08:42 UTC`. */
+function burstCause({ cause, evidence: values, opened_at: at }: Finding, now: number): string {
+  const evidence = new Evidence(values);
+  const commits = cause?.snapshot_ids.length ?? 0;
+  const who = cause?.writer ?? (commits > 1 ? `${commits} commits` : 'One commit');
+  const size = evidence.average('bytes', 'files');
+  const average = size === null ? '' : `, ${size},`;
+  const many = cause?.writer && commits > 1 ? ` in ${commits} commits` : '';
+  const files = evidence.counted('files', 'file') ?? 'many small files';
+  return `${who} added ${files}${average}${many} ${atExactMoment(at, now)}`;
+}
+
+/** An evaluation older than this is mentioned. */
+const LATE_MS = 10 * 60_000;
+
+export function stateSentence(finding: Finding, now: number): string {
+  if (!isOpen(finding)) return endSentence(finding, now);
+  const since = `Open for ${age(finding.opened_at, now)}, since ${moment(finding.opened_at, now)}`;
+  return [since, ...stateNotes(finding, now)].join('; ');
+}
+
+/** What else is to be known of an open finding: how often it came back, and that its evaluation is old. */
+export function stateNotes(finding: Finding, now: number): string[] {
+  const { recurrences, evaluated_at: seen } = finding;
+  if (!isOpen(finding)) return [];
+  return [
+    ...(recurrences > 0 ? [`${ordinal(recurrences + 1)} time in 30 days`] : []),
+    ...(seen !== null && now - seen > LATE_MS
+      ? [`last evaluated ${atMoment(seen, now)}, because its catalog does not respond`]
+      : []),
+  ];
+}
+
+/** `Recovered at 05:30 UTC by snapshot 5184430069070270604`. */
+function endSentence(finding: Finding, now: number): string {
+  const { closed_at: at, closed_by: by, group } = finding;
+  const commit = closingCommit(finding);
+  const word = endWord(finding);
+  const when = at === null ? '' : ` ${atMoment(at, now)}`;
+  const ender = commit
+    ? ` by snapshot ${commit}`
+    : word === 'Recovered' && group === 'jobs' && by
+      ? ` by run ${by}`
+      : '';
+  return `${word}${when}${ender}`;
+}
+
+/** `2 h 10 m`: seconds say nothing after ten minutes. */
+export function age(since: number, now: number): string {
+  const s = Math.max(0, now - since) / 1000;
+  return duration(s < 600 ? Math.round(s) : Math.round(s / 60) * 60);
+}
+
+/** `2nd`, `3rd`, `11th`. */
+export function ordinal(n: number): string {
+  const teens = n % 100 >= 11 && n % 100 <= 13;
+  return `${n}${teens ? 'th' : (['th', 'st', 'nd', 'rd'][n % 10] ?? 'th')}`;
+}
+
+const COMPACT = 'Compact the data files';
+const ADVICE: Record<FindingCode, string> = {
+  unreadable: 'Check the catalog and the storage that hold the metadata',
+  job_slower: 'Compare the commits before and after the job slowed down',
+  job_silent: 'Check whether the job is still scheduled, and whether it reports its runs',
+  job_failing: 'Read the log of the last failed run',
+  file_burst: 'Compact the new files, and check how the writer distributes its rows',
+  small_files: COMPACT,
+  too_many_files: `${COMPACT}, or archive partitions that are no longer read`,
+  compaction_stopped: 'Check why compaction no longer runs',
+  compaction_ineffective: 'Check the target file size and the filter of the compaction',
+  delete_files_growing: 'Rewrite the data files that have deletes',
+  equality_deletes: 'Rewrite the data files to apply the equality deletes',
+  snapshots_unbounded: 'Expire old snapshots',
+  metadata_large: 'Expire old snapshots to shorten the metadata',
+  manifests_fragmented: 'Rewrite the manifests',
+  partition_skew: 'Check whether the partitioning still fits the data',
+  schema_breaking: 'Check the jobs that read the changed columns',
+  schema_changed: 'Check whether readers expect the new columns',
+  spec_changed: 'Check whether filters of readers match the new partitioning',
+  stale: 'Check whether the writer still runs',
+  history_gap: 'Keep snapshots longer than the time between two observations',
+};
+
+/** The table's timeline around the opening, with the causing commit open; null where the table's name is not known. */
+export function momentHref(finding: Finding, now: number): string | null {
+  const ref = refOf(finding);
+  return ref && `${tablePath(ref)}?${eventQuery(finding.opened_at, causingCommit(finding), now)}`;
+}
