@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { markdownText } from '#lib/format/markdown.ts';
-import { evidenceRows } from './evidence.ts';
+import { evidenceRows } from '#lib/findings/evidence.ts';
 import { findingsCsv } from './export.ts';
-import { finding, NOW, OPENED, recovered, SNAPSHOT } from './fixtures.ts';
+import { finding, NOW, OPENED, recovered, SNAPSHOT } from '#lib/findings/fixtures.ts';
 import {
   ANY,
   choiceOf,
@@ -12,9 +12,9 @@ import {
   isNarrowed,
   unreadOf,
 } from './question.ts';
-import { findingSummary } from './summary.ts';
-import { changesOf } from './transitions.ts';
-import { closingCommit } from './words.ts';
+import { findingSummary } from '#lib/findings/page/summary.ts';
+import { changesOf } from '#lib/findings/page/transitions.ts';
+import { closingCommit } from '#lib/findings/words.ts';
 
 const params = (text: string) => new URLSearchParams(text);
 

@@ -3,9 +3,9 @@
 import { fullName } from '#lib/api/names.ts';
 import { instant } from '#lib/format/instant.ts';
 import { markdownText } from '#lib/format/markdown.ts';
-import { evidenceRows } from './evidence.ts';
-import { sentenceOf } from './sentence.ts';
-import { causingCommit, codeWord, lookOf, refOf, type Finding } from './words.ts';
+import { evidenceRows } from '#lib/findings/evidence.ts';
+import { sentenceOf } from '#lib/findings/sentence.ts';
+import { causingCommit, codeWord, lookOf, refOf, type Finding } from '#lib/findings/words.ts';
 
 /** `link`: of the page, absolute. */
 export function findingSummary(finding: Finding, link: string, now: number): string {

@@ -19,7 +19,7 @@ import {
   unreadOf,
   type FindingsChoice,
 } from './question.ts';
-import type { Finding } from './words.ts';
+import type { Finding } from '#lib/findings/words.ts';
 
 const REFRESH_MS = 2_000;
 const EXPORT_ROWS = 500;

@@ -1,6 +1,6 @@
 // The recorded transitions of a finding as what changed with each, the newest first. Pure.
 import type { Schemas } from '#lib/api/client.ts';
-import { closingCommit, endWord, severityLook, type Finding } from './words.ts';
+import { closingCommit, endWord, severityLook, type Finding } from '#lib/findings/words.ts';
 
 type Transition = Schemas['FindingTransition'];
 

@@ -1,8 +1,8 @@
 // Findings as CSV: values as they are, and the sentences that the list shows.
 import { csv } from '#lib/format/csv.ts';
 import { iso } from '#lib/format/instant.ts';
-import { sentenceOf } from './sentence.ts';
-import type { Finding } from './words.ts';
+import { sentenceOf } from '#lib/findings/sentence.ts';
+import type { Finding } from '#lib/findings/words.ts';
 
 type Cell = string | number | null;
 const instantOf = (ms: number | null) => (ms === null ? null : iso(ms));

@@ -1,7 +1,7 @@
 // What the list of findings is narrowed to, and how the URL says it. Defaults stay out of the address. Pure.
 import type { FindingsQuestion } from '#lib/api/client.ts';
 import { findUnknownValues } from '#lib/state/unknown-values.ts';
-import { CODES, SEVERITIES, type FindingCode, type FindingSeverity } from './words.ts';
+import { CODES, SEVERITIES, type FindingCode, type FindingSeverity } from '#lib/findings/words.ts';
 
 const FINDINGS_PATH = '/findings';
 /** Rows a page. */

@@ -6,7 +6,7 @@ import { live } from '#lib/live/live.svelte.ts';
 import { throttle } from '#lib/live/throttle.ts';
 import { zone } from '#lib/preferences/zone.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
-import { findingPath } from './words.ts';
+import { findingPath } from '#lib/findings/words.ts';
 
 const REFRESH_MS = 2_000;
 
