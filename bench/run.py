@@ -17,6 +17,7 @@ import backfill
 import cold
 import dashboard
 import extraction
+import findings
 import first_start
 import front
 import housekeeping
@@ -33,6 +34,7 @@ MEASURES: dict[str, Measure] = {
     **front.MEASURES,
     **cold.MEASURES,
     **dashboard.MEASURES,
+    **findings.MEASURES,
     **first_start.MEASURES,
 }
 APART = {

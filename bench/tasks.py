@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import backfill_tasks
+import findings_tasks
 import serving_tasks
 import upkeep_tasks
 
@@ -181,6 +182,7 @@ TASKS: dict[str, Callable[..., Any]] = (
     | upkeep_tasks.TASKS
     | backfill_tasks.TASKS
     | serving_tasks.TASKS
+    | findings_tasks.TASKS
 )
 
 

@@ -31,6 +31,11 @@ class FindingsBoard:
         for fact in self.facts:
             by_table[key_of(fact)].append(fact)
         self.by_table: Mapping[str, Sequence[FindingFact]] = by_table
+        by_name: dict[str, list[FindingFact]] = defaultdict(list)
+        for facts_of_table in by_table.values():
+            by_name[_name_of(facts_of_table[0])].extend(facts_of_table)
+        self.by_name: Mapping[str, Sequence[FindingFact]] = by_name
+        """The same by plain name, `catalog.namespace.table`."""
         self.by_id: Mapping[str, FindingFact] = {fact.finding_id: fact for fact in self.facts}
         self.open: Sequence[FindingFact] = [fact for fact in self.facts if fact.state == "open"]
         self.standing = (*_version(self.facts), behind)
@@ -52,9 +57,13 @@ def place(fact: FindingFact) -> tuple[int, int, Micros, str]:
     return int(fact.state != "open"), rank, Micros(-(newest or EPOCH)), fact.finding_id
 
 
+def _name_of(fact: FindingFact) -> str:
+    return key_of_name(TableName(fact.catalog or "", fact.namespace or "", fact.table or ""))
+
+
 def key_of(fact: FindingFact) -> str:
     """The table that a finding is about: its uuid, or the name of one that was never readable."""
-    return fact.table_uuid or key_of_name(TableName(fact.catalog or "", fact.namespace or "", fact.table or ""))
+    return fact.table_uuid or _name_of(fact)
 
 
 def key_of_name(name: TableName) -> str:

@@ -63,6 +63,7 @@ class FindingsEvaluator:
         self._recorded: dict[str, dict[str, FindingFact]] = defaultdict(dict)
         self._current: dict[str, list[FindingFact]] = {}
         self._nameless: set[str] = set()
+        self._evaluated: set[str] = set()
         self._retry: dict[str, Micros] = {}
         self._read_to: Micros | None = None
         self._jobs: Mapping[str, Sequence[Episode]] | None = None
@@ -79,8 +80,9 @@ class FindingsEvaluator:
         waiting = [table for table in lake.listed if self._is_due(table, now)]
         first = [table for table in waiting if table.uuid not in self._evaluations][:AT_ONCE]
         rows = self._begin(first, now) if first else []
+        begun_now = {table.uuid for table in first}
         for table in waiting:
-            if table.uuid in self._evaluations and table not in first:
+            if table.uuid in self._evaluations and table.uuid not in begun_now:
                 rows += self._continue(table, now)
         rows += self._damaged(lake, now)
         rows += self._retire(lake, now)
@@ -160,7 +162,7 @@ class FindingsEvaluator:
         until = self._known_until(table, now)
         if known.base.at is None:
             return []
-        facts = facts_of(table, Micros(known.base.at - self._limits.expires_after))
+        facts = facts_of(table, Micros(known.base.at - LOOK_BACK))
         found = continued(known, facts, table.version, until, self._limits)
         if found is None:  # a commit from before the base appeared
             del self._evaluations[table.uuid]
@@ -188,6 +190,7 @@ class FindingsEvaluator:
             effects=self._effects,
         )
         self._current[table.uuid] = current
+        self._evaluated.add(table.uuid)
         return rows
 
     def _damaged(self, lake: Lake, now: Micros) -> list[FindingFact]:
@@ -238,6 +241,6 @@ class FindingsEvaluator:
         for current in self._current.values():
             facts.update({fact.finding_id: fact for fact in current})
         recent = (fact for fact in facts.values() if fact.closed_at is None or fact.closed_at >= now - KEPT)
-        evaluated = frozenset((*self._evaluations, *self._nameless))
+        evaluated = frozenset((*self._evaluated, *self._nameless))
         behind = sum(table.uuid not in evaluated for table in lake.listed)
         self.board = FindingsBoard(recent, evaluated, behind)

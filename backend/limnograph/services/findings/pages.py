@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
+from collections.abc import Sequence
 
 from limnograph.domain import cursors
 from limnograph.domain.answers.findings import Finding, FindingCounts, FindingDetail, FindingsPage
@@ -10,7 +12,6 @@ from limnograph.domain.errors import NotFound, SourceError
 from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.finding_codes import CODES
 from limnograph.domain.finding_limits import DAY
-from limnograph.domain.ids import TableName
 from limnograph.domain.queries import FindingsQuery
 from limnograph.domain.secrecy import placeless
 from limnograph.domain.time import EPOCH, Micros, to_micros
@@ -53,12 +54,13 @@ class FindingPages:
         board = self.board
         matching = _matching(board, query)
         counts = Counter(fact.severity for fact in matching)
-        shown = [fact for fact in matching if query.severity in {None, fact.severity}]
+        wanted = query.severity
+        shown = matching if wanted is None else [fact for fact in matching if fact.severity == wanted]
         question = cursors.of_findings(query)
         first = 0
         if query.cursor:
             at = tuple(cursors.decode(question, query.cursor, _POSITION))
-            first = sum(place(fact) <= at for fact in shown)
+            first = bisect_right(shown, at, key=place)
         part = shown[first : first + query.limit]
         more = first + query.limit < len(shown)
         return FindingsPage(
@@ -94,23 +96,17 @@ class FindingPages:
         return [] if error is None else [f"The meta tables could not be read: {placeless(error.detail)}."]
 
 
-def _matching(board: FindingsBoard, query: FindingsQuery) -> list[FindingFact]:
+def _matching(board: FindingsBoard, query: FindingsQuery) -> Sequence[FindingFact]:
     """Findings that match all filters but that of the severity, in order."""
-    start, end = to_micros(query.start), to_micros(query.end)
-    facts = board.open if query.state == "open" else board.facts
-    return [
-        fact
-        for fact in facts
-        if query.code in {None, fact.code}
-        and query.table in {"", _dotted(fact)}
-        and (query.state == "open" or _closed_within(fact, start, end))
-    ]
+    facts = board.by_name.get(query.table, ()) if query.table else board.open if query.state == "open" else board.facts
+    if query.state == "open":
+        facts = [fact for fact in facts if fact.state == "open"] if query.table else facts
+    else:
+        start, end = to_micros(query.start), to_micros(query.end)
+        facts = [fact for fact in facts if _closed_within(fact, start, end)]
+    return facts if query.code is None else [fact for fact in facts if fact.code == query.code]
 
 
 def _closed_within(fact: FindingFact, start: Micros, end: Micros) -> bool:
     is_shown = fact.closed_by not in {"merged", "retracted"}
     return is_shown and fact.closed_at is not None and start <= fact.closed_at < end
-
-
-def _dotted(fact: FindingFact) -> str:
-    return ".".join(TableName(fact.catalog or "", fact.namespace or "", fact.table or "").plain)
