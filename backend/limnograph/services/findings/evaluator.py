@@ -21,6 +21,7 @@ from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.services.findings.board import FindingsBoard, key_of, key_of_name
 from limnograph.services.findings.evaluation import (
+    LOOK_BACK,
     Evaluation,
     begun,
     closed,
