@@ -1,19 +1,21 @@
 // From the fleet to the commit that added 50,000 files, with the mouse and with the keyboard.
 import { expect, tablePath, test } from './fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
+import type { Page } from '@playwright/test';
 
-test('fleet to table: the story is there with its number and leads to its timeline', async ({
+const rowOf = (page: Page) => page.getByRole('table').getByRole('row').filter({ hasText: 'customer_events' });
+
+test('fleet to table: its recovered finding is there, with what repaired it', async ({
   page,
   story,
   fleet,
 }) => {
   await page.goto(fleet);
-  const row = page.getByRole('table').getByRole('row').filter({ hasText: 'customer_events' });
-  await expect(row).toBeVisible();
-  await expect(page.getByText(/50,000 files in one append at .*03:04/)).toBeVisible();
-  await row.getByRole('link').first().click();
+  await rowOf(page).getByRole('link').first().click();
   await expect(page).toHaveURL(new RegExp(tablePath(story)));
   await new TimelinePage(page).drawn();
+  const repaired = page.getByText(/Recovered .*05:30 UTC by snapshot/).first();
+  await expect(repaired).toBeVisible();
 });
 
 test('at most three clicks, no typing, from the fleet to the commit page that says 50,000', async ({
@@ -22,9 +24,11 @@ test('at most three clicks, no typing, from the fleet to the commit page that sa
   fleet,
 }) => {
   await page.goto(fleet);
-  await page.getByRole('link', { name: 'Open timeline of sales.customer_events' }).click();
-  await page.getByRole('button', { name: /03:04:12.*50,000/ }).click();
-  await page.getByRole('link', { name: /open commit/i }).click();
+  await rowOf(page).getByRole('link').first().click();
+  await page.getByRole('link', { name: 'file burst' }).last().click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('1,202 to 51,202');
+  await expect(page.getByText(/backfill_customer_events added 50,000 files.*03:04:12/)).toBeVisible();
+  await page.getByRole('link', { name: /open the commit/i }).click();
   await expect(page).toHaveURL(new RegExp(`/commits/${story.burst.snapshot_id}(\\?|$)`));
   await expect(page.getByRole('main')).toContainText('50,000');
   await expect(page.getByRole('row', { name: /Data files/ })).toContainText(/1,202\s*51,202\s*\+50,000/);

@@ -13,7 +13,7 @@ from limnograph.domain.answers.findings import FindingVerdict
 from limnograph.domain.answers.tables import LinkedJob
 from limnograph.domain.errors import LimnographError
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
-from limnograph.domain.finding_limits import MINUTE
+from limnograph.domain.finding_limits import DAY, MINUTE
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, MS_PER_SECOND, Micros, Millis, to_micros
 from limnograph.ports.clock import Clock
@@ -44,9 +44,9 @@ class FindingEffects:
         self._looks: dict[str, _Look] = {}
 
     async def measure_due(self) -> int:
-        """Look at the open findings that are due, the most severe first; returns the number of new measurements."""
+        """Look at the findings that are due, open and severe ones first; returns the number of new measurements."""
         now = self._clock.now()
-        found = [fact for fact in self._evaluator.board.open if fact.code in MEASURED and fact.cause_snapshot_ids]
+        found = [fact for fact in self._evaluator.board.facts if _is_measured(fact, now)]
         self._looks = {fact.finding_id: look for fact in found if (look := self._looks.get(fact.finding_id))}
         due = [fact for fact in found if self._is_due(fact, now)][:LOOKS]
         measured: dict[str, Sequence[FindingEffectFact]] = {}
@@ -72,9 +72,10 @@ class FindingEffects:
         name = TableName(fact.catalog or "", fact.namespace or "", fact.table or "")
         since = Micros(fact.opened_at or EPOCH)
         subject = Subject(name, next(iter(fact.cause_snapshot_ids or ()), None), None, since)
+        until = now if fact.closed_at is None else fact.closed_at
         linked = await self._cases.linked(name, since, now)
         readers = [job for job in linked if job.role == "reads"][:MOST_JOBS]
-        cases = await asyncio.gather(*(self._cases.of_job(subject, job, linked, now) for job in readers))
+        cases = await asyncio.gather(*(self._cases.of_job(subject, job, linked, until) for job in readers))
         runs = tuple(case.runs_after for case in cases)
         known = self._looks.get(fact.finding_id)
         if known is not None and known.effects and known.runs == runs:
@@ -83,6 +84,13 @@ class FindingEffects:
         effects = await asyncio.to_thread(_measured, readers, cases, since)
         self._looks[fact.finding_id] = _Look(_next(now, effects), runs, effects)
         return effects
+
+
+def _is_measured(fact: FindingFact, now: Micros) -> bool:
+    """Open ones, and those that closed within a day before anything was measured."""
+    if fact.code not in MEASURED or not fact.cause_snapshot_ids:
+        return False
+    return fact.closed_at is None or (not fact.effects and fact.closed_at >= now - DAY)
 
 
 def _next(now: Micros, effects: Sequence[FindingEffectFact]) -> Micros:

@@ -104,8 +104,9 @@ class FindingsEvaluator:
         """Take what was measured and observed since the last call; the tables that it is about are due then."""
         changed: set[str] = set()
         effects, self._new_effects = self._new_effects, {}
-        for fact in self.board.open:
-            if fact.finding_id in effects and effects[fact.finding_id] != self._effects.get(fact.finding_id):
+        for finding_id, found in effects.items():
+            fact = self.board.by_id.get(finding_id)
+            if fact is not None and found != self._effects.get(finding_id):
                 changed.add(key_of(fact))
         self._effects.update(effects)
         jobs = self._new_jobs

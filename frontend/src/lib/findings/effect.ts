@@ -27,11 +27,13 @@ const MEASURED: ReadonlySet<FindingCode> = new Set<FindingCode>(['file_burst']);
 /** Groups that do not concern durations: the group of a job is about the job itself. */
 const UNMEASURABLE: ReadonlySet<Finding['group']> = new Set<Finding['group']>(['jobs', 'schema', 'health']);
 
+export const isMeasured = ({ code }: Finding): boolean => MEASURED.has(code);
+
 /** Sentences without a full stop, the most important first; empty where there is nothing to measure, or where it is over. */
 export function effectSentences(finding: Finding, now: number): string[] {
   if (finding.effects.length) return sortedEffects(finding.effects).map((each) => effectSentence(each, now));
   if (!isOpen(finding)) return [];
-  if (MEASURED.has(finding.code)) return ['No known job reads the table'];
+  if (isMeasured(finding)) return ['No known job reads the table'];
   return UNMEASURABLE.has(finding.group) ? [] : ['The effect on jobs is not measured'];
 }
 
