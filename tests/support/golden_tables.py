@@ -25,7 +25,7 @@ from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.adapters.meta.tables import ensure_meta_tables
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
-from limnograph.domain.facts.findings import FindingFact
+from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact
 from limnograph.domain.facts.meta_tables import (
     ALERTS,
@@ -148,6 +148,7 @@ def told() -> dict[MetaTable, list[Any]]:
         opened_at=BEGIN + 5,
         cause_snapshot_ids=[2**62 + 1],
         evidence={"files": "3"},
+        effects=[FindingEffectFact(job_name="churn", verdict="slower", ratio=3.0, runs=6)],
     )
     inbox = {RUNS: [ended], ALERTS: [fired], REPORTS: [scan], LABELS: [said], EFFECTS: [effect]}
     return {**inbox, FINDINGS: [finding]}

@@ -114,7 +114,7 @@ def test_a_long_span_needs_a_bounded_number_of_reads() -> None:
 def test_a_fleet_of_days_ago_reads_only_its_days_and_columns_and_equals_the_fleet_from_memory() -> None:
     engine = Asked(week())
     cold, hot = parts(engine), HotStore(week(), FixedClock(), window_us=DAYS * DAY)
-    whole = FleetService(hot, cold.jobs, FixedClock())
+    whole = FleetService(hot, cold.jobs, FixedClock(), findings=cold.backend.findings)
     hot.refresh()
     engine.reads.clear()
     for hours in (1, 7, 30):
