@@ -358,7 +358,7 @@ def test_nothing_changes_before_the_instant_that_is_due(table: FactsBuilder) -> 
     facts = table.facts
     end = Micros(int(facts.times[-1]))
     state = advance(TableState(), facts, until=end)
-    ends = due(state, facts.changes)
+    ends = due(state)
     if ends <= end:
         return
     early = advance(state, facts, until=Micros(min(ends - 1, end + 40 * DAY)))

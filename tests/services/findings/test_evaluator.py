@@ -15,7 +15,7 @@ from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.queries import FindingsQuery
 from limnograph.domain.time import Micros, Millis
 from limnograph.wiring.server import ServerServices
-from serving_kit import HOUR, MINUTE, NOW, UUID, FixedClock, change, lake, moved, parts, row
+from serving_kit import HOUR, MINUTE, NOW, UUID, FixedClock, change, lake, moved, parts, row, schema
 
 GIB, MIB = 1 << 30, 1 << 20
 DAY = 24 * HOUR
@@ -119,9 +119,20 @@ def test_a_silent_catalog_freezes_its_findings() -> None:
     world = World()
     world.later(MINUTE)
     assert world.later(9 * HOUR, heard=False) == []
-    assert world.open() == {}, "stale would be a claim about a table that nobody saw"
+    assert world.open() == {}, "the catalog did not respond, so the table may have commits that are not known"
     (found,) = world.later(MINUTE)
     assert (found.code, found.severity) == ("stale", "warning")
+
+
+def test_a_dropped_column_expires_on_a_table_without_commits() -> None:
+    world = World(hours=1)  # too few commits for a table to become stale
+    columns = (1, "id", "long"), (2, "day", "date")
+    world.engine.append([], [schema(0, NOW - DAY, *columns), schema(1, NOW, columns[0], before=0)])
+    (opened,) = world.later(MINUTE)
+    assert (opened.code, opened.evidence and opened.evidence["what"]) == ("schema_breaking", "day was dropped")
+    assert "schema_breaking" not in {fact.code for fact in world.later(7 * DAY - 2 * MINUTE)}
+    (closed,) = world.later(MINUTE)
+    assert (closed.code, closed.closed_by, closed.closed_at) == ("schema_breaking", "expired", NOW + 7 * DAY)
 
 
 def test_a_job_that_is_slower_for_certain_makes_a_finding_critical() -> None:

@@ -7,18 +7,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from limnograph.analysis.findings import contributions, events
+from limnograph.analysis.findings import contributions
 from limnograph.analysis.findings.bursts import FileBurst
 from limnograph.analysis.findings.commit_times import usual_s
-from limnograph.analysis.findings.events import Detail
-from limnograph.analysis.findings.facts import TableChange, TableFacts
+from limnograph.analysis.findings.events import Detail, Happening, happenings
+from limnograph.analysis.findings.facts import TableFacts
 from limnograph.analysis.findings.stretch import Stretch
 from limnograph.analysis.findings.table_state import TableState, advance
 from limnograph.domain.finding_codes import CODES, FindingCode, FindingSeverity
 from limnograph.domain.finding_limits import DAY, FindingLimits
-from limnograph.domain.time import MICROS_PER_SECOND, Micros
+from limnograph.domain.time import Micros
 
-_LIMITS = FindingLimits()
 _EVIDENCE: dict[FindingCode, tuple[str, ...]] = {
     "small_files": ("debt_saved_files", "debt_files", "total_data_files"),
     "too_many_files": ("total_data_files", "total_bytes"),
@@ -71,15 +70,14 @@ def episodes(
     facts: TableFacts, limits: FindingLimits, instant: Micros, state: TableState | None = None
 ) -> list[Episode]:
     """All episodes of a table until an instant, the newest last. `state`: of an earlier evaluation; the same result."""
-    return episodes_of(advance(state or TableState(), facts, until=instant, limits=limits), facts.changes, limits)
+    state = advance(state or TableState(), facts, until=instant, limits=limits)
+    return episodes_of(state, happenings(facts.changes, until=instant, limits=limits), limits)
 
 
-def episodes_of(state: TableState, changes: Sequence[TableChange], limits: FindingLimits = _LIMITS) -> list[Episode]:
-    """The episodes in an evaluated state. O(episodes and changes)."""
-    if state.at is None:
-        return []
+def episodes_of(state: TableState, others: Sequence[Happening], limits: FindingLimits) -> list[Episode]:
+    """The episodes in an evaluated state, and those that do not come from commits. O(episodes)."""
     found = [*_of_levels(state, limits), *_of_bursts(state, limits), *_of_absences(state, limits)]
-    for each in events.happenings(changes, until=state.at, limits=limits):
+    for each in others:
         severity = _severity(each.code, state, limits, each.stretch)
         found.append(Episode(each.code, "", each.stretch, severity, None, each.evidence))
     return sorted(found, key=lambda each: (each.stretch.opened, each.code))
@@ -152,8 +150,3 @@ def _severity(code: FindingCode, state: TableState, limits: FindingLimits, stret
 
 def _plain(value: float) -> int | float:
     return int(value) if float(value).is_integer() else round(value, 4)
-
-
-def age_s(stretch: Stretch, instant: Micros) -> float:
-    """How long an episode has lasted, seconds."""
-    return ((stretch.closed or instant) - stretch.began) / MICROS_PER_SECOND

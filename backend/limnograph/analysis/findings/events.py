@@ -21,24 +21,22 @@ _MOST_NAMED = 5
 
 
 class Happening(NamedTuple):
-    """One episode of a code, with what a sentence about it needs."""
+    """One episode of a code, with what a sentence about it needs. `expires`: when an open one closes by itself."""
 
     code: FindingCode
     stretch: Stretch
     evidence: dict[str, Detail]
+    expires: Micros | None = None
 
 
-def happenings(changes: Sequence[TableChange], *, until: Micros, limits: FindingLimits) -> Iterator[Happening]:
+def happenings(changes: Sequence[TableChange], *, until: Micros, limits: FindingLimits) -> list[Happening]:
     """Episodes that began by an instant and had not ended a week before it. O(changes)."""
-    yield from _joined(_schema_events(changes, until, limits), until, limits)
-    yield from _unreadable(changes, until)
+    return [*_joined(_schema_events(changes, until, limits), until, limits), *_unreadable(changes, until)]
 
 
-def due(changes: Sequence[TableChange], *, until: Micros, limits: FindingLimits) -> Micros:
-    """When the next of them expires."""
-    ends = (each.stretch.closed for each in happenings(changes, until=until, limits=limits._replace(expires_after=0)))
-    later = [end + limits.expires_after for end in ends if end is not None and end + limits.expires_after > until]
-    return Micros(min(later, default=NEVER))
+def due(found: Sequence[Happening]) -> Micros:
+    """When the next of them expires; NEVER if none does."""
+    return min((each.expires for each in found if each.expires is not None), default=NEVER)
 
 
 class _Event(NamedTuple):
@@ -97,9 +95,10 @@ def _happening(events: Sequence[_Event], until: Micros, limits: FindingLimits) -
     first, last = events[0], events[-1]
     ends = Micros(last.at + limits.expires_after)
     stretch = Stretch(first.at, first.at, peak=float(len(events)))
-    if ends <= until:
-        stretch = stretch._replace(closed=ends, closed_by="expired")
-    return Happening(first.code, stretch, {**last.evidence, "changes": len(events)})
+    evidence = {**last.evidence, "changes": len(events)}
+    if ends > until:
+        return Happening(first.code, stretch, evidence, expires=ends)
+    return Happening(first.code, stretch._replace(closed=ends, closed_by="expired"), evidence)
 
 
 def _unreadable(changes: Sequence[TableChange], until: Micros) -> Iterator[Happening]:

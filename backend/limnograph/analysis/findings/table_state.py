@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.findings import bursts, commit_times, compaction, contributions, deletes, events, level
+from limnograph.analysis.findings import bursts, commit_times, compaction, contributions, deletes, level
 from limnograph.analysis.findings.bursts import BurstState
 from limnograph.analysis.findings.commit_times import CommitTimes
 from limnograph.analysis.findings.compaction import CompactionState
 from limnograph.analysis.findings.contributions import Contributions
 from limnograph.analysis.findings.deletes import DeleteHistory
-from limnograph.analysis.findings.facts import COLUMNS, TableChange, TableFacts
+from limnograph.analysis.findings.facts import COLUMNS, TableFacts
 from limnograph.analysis.findings.level import LevelState
 from limnograph.analysis.findings.levels import LEVELS
 from limnograph.domain.finding_codes import FindingCode
 from limnograph.domain.finding_limits import FindingLimits
-from limnograph.domain.time import EPOCH, Micros
+from limnograph.domain.time import Micros
 
 _LIMITS = FindingLimits()
 
@@ -63,14 +63,13 @@ def advance(state: TableState, facts: TableFacts, *, until: Micros, limits: Find
     )
 
 
-def due(state: TableState, changes: Sequence[TableChange] = (), limits: FindingLimits = _LIMITS) -> Micros:
+def due(state: TableState, limits: FindingLimits = _LIMITS) -> Micros:
     """The next instant at which an episode opens or closes although nothing is committed; NEVER if none does."""
     return Micros(
         min(
             bursts.due(state.bursts, limits),
             commit_times.due(state.times, limits),
             compaction.due(state.compaction, limits),
-            events.due(changes, until=state.at or EPOCH, limits=limits),
             *(level.due(each, limits) for each in state.levels.values()),
         )
     )

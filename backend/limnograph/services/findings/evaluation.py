@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from limnograph.analysis.findings import events
 from limnograph.analysis.findings.episodes import Episode, episodes_of
 from limnograph.analysis.findings.facts import TableChange, TableFacts, no_facts
 from limnograph.analysis.findings.identify import IdentifiedFinding, RecordedFinding, identify
-from limnograph.analysis.findings.level import NEVER
 from limnograph.analysis.findings.table_state import TableState, advance, due
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact
@@ -36,6 +36,7 @@ class Evaluation(NamedTuple):
     base     state a day or more ago, from which the facts in memory continue: a late commit changes nothing before it
     moves    snapshots that main moved to within LOOK_BACK before the base
     state    state now
+    episodes episodes now, with those that do not come from commits
     version  of the table's value in memory
     due      when an episode opens or closes without a commit
     """
@@ -43,14 +44,9 @@ class Evaluation(NamedTuple):
     base: TableState
     moves: tuple[int, ...]
     state: TableState
-    changes: Sequence[TableChange]
+    episodes: Sequence[Episode]
     version: int
     due: Micros
-
-    @property
-    def episodes(self) -> list[Episode]:
-        """The episodes now."""
-        return episodes_of(self.state, self.changes)
 
 
 def begun(facts: TableFacts, version: int, until: Micros, limits: FindingLimits) -> Evaluation:
@@ -75,8 +71,17 @@ def continued(
 
 def _since(base: TableState, facts: TableFacts, version: int, until: Micros, limits: FindingLimits) -> Evaluation:
     at = base.at or EPOCH
-    state = advance(base, facts, until=max(until, at), limits=limits)
-    return Evaluation(base, _moves_before(facts, at), state, facts.changes, version, due(state, facts.changes, limits))
+    until = max(until, at)
+    state = advance(base, facts, until=until, limits=limits)
+    others = events.happenings(facts.changes, until=until, limits=limits)
+    return Evaluation(
+        base=base,
+        moves=_moves_before(facts, at),
+        state=state,
+        episodes=episodes_of(state, others, limits),
+        version=version,
+        due=min(due(state, limits), events.due(others)),
+    )
 
 
 def _moves_before(facts: TableFacts, at: Micros) -> tuple[int, ...]:
@@ -124,8 +129,7 @@ def transitions_of_name(
 ) -> tuple[list[FindingFact], list[FindingFact]]:
     """The same for a name whose metadata was never readable. `change`: its problem."""
     facts = no_facts([TableChange("unreadable", None, None, change.to_value, change.at, change.detail)])
-    state = advance(TableState(), facts, until=max(now, change.at), limits=FindingLimits())
-    evaluation = Evaluation(state, (), state, facts.changes, 0, NEVER)
+    evaluation = begun(facts, 0, max(now, change.at), FindingLimits())
     current, rows = transitions("", name, evaluation, recorded, now, about=key_of_name(name))
     return current, rows
 
