@@ -1,6 +1,6 @@
 """The process behind `warm_python`: imports modules once, then forks for each program that `warm_start.py` asks for.
 
-It has one thread, as whoever forks must. It ends with its standard input.
+It has one thread, because a fork copies only the thread that calls it. It exits when its standard input closes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Program(NamedTuple):
 
 
 class ForkServer:
-    """Programs that run, by the descriptor that tells of their end, and the connections of those who wait for it."""
+    """Forks a process for each request, and sends its exit status to the client when the process ends."""
 
     def __init__(self, address: str) -> None:
         self._listener = socket.socket(socket.AF_UNIX)
@@ -63,7 +63,7 @@ class ForkServer:
                 elif key.fd == 0:
                     self._abandon(list(self._pids))
                     return None
-                else:  # who waits has been ended
+                else:  # the client was killed
                     self._selector.unregister(key.fileobj)
                     self._abandon([pidfd for pidfd, waiting in self._waiting.items() if waiting is key.fileobj])
 

@@ -26,7 +26,7 @@ def main() -> None:
         sys.exit("the warm interpreter ended before its program")
     (status,) = struct.unpack("!i", answer)
     if os.WIFSIGNALED(status):
-        if os.WTERMSIG(status) != signal.SIGKILL:  # which is nobody's to handle
+        if os.WTERMSIG(status) != signal.SIGKILL:  # its handler cannot be set
             signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
         os.kill(os.getpid(), os.WTERMSIG(status))
     os._exit(os.waitstatus_to_exitcode(status))
