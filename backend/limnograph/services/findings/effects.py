@@ -23,7 +23,7 @@ from limnograph.services.findings.evaluator import FindingsEvaluator
 MEASURED = frozenset({"file_burst"})
 """Codes whose cause is one commit, which divides a job's runs into those before and after it."""
 SOON, LATER = MINUTE // 2, 10 * MINUTE
-"""Time between two looks while a verdict is open, and after it, microseconds."""
+"""Time between two looks while an open finding has an open verdict, and otherwise, microseconds."""
 LOOKS = 4
 MOST_JOBS = 6
 _VERDICTS: dict[str, FindingVerdict] = {"worse": "slower", "helped": "faster", "none": "none"}
@@ -79,10 +79,10 @@ class FindingEffects:
         runs = tuple(case.runs_after for case in cases)
         known = self._looks.get(fact.finding_id)
         if known is not None and known.effects and known.runs == runs:
-            self._looks[fact.finding_id] = known._replace(due=_next(now, known.effects))
+            self._looks[fact.finding_id] = known._replace(due=_next(fact, now, known.effects))
             return None
         effects = await asyncio.to_thread(_measured, readers, cases, since)
-        self._looks[fact.finding_id] = _Look(_next(now, effects), runs, effects)
+        self._looks[fact.finding_id] = _Look(_next(fact, now, effects), runs, effects)
         return effects
 
 
@@ -93,9 +93,10 @@ def _is_measured(fact: FindingFact, now: Micros) -> bool:
     return fact.closed_at is None or (not fact.effects and fact.closed_at >= now - DAY)
 
 
-def _next(now: Micros, effects: Sequence[FindingEffectFact]) -> Micros:
-    is_open = any(effect.verdict in {"no_data_yet", "unknown"} for effect in effects)
-    return Micros(now + (SOON if is_open or not effects else LATER))
+def _next(fact: FindingFact, now: Micros, effects: Sequence[FindingEffectFact]) -> Micros:
+    """The next look. Of a closed finding only late runs can change the effect."""
+    is_open = not effects or any(effect.verdict in {"no_data_yet", "unknown"} for effect in effects)
+    return Micros(now + (SOON if is_open and fact.closed_at is None else LATER))
 
 
 def _measured(jobs: Sequence[LinkedJob], cases: Sequence[JobCase], since: Micros) -> list[FindingEffectFact]:
