@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -38,8 +39,8 @@ class RunHistory(NamedTuple):
 
 
 def job_episodes(runs: RunHistory, limits: FindingLimits, *, reads: bool = True) -> list[Episode]:
-    """Episodes of one job until its source last responded. O(runs). `reads`: whether it reads the table; a job that
-    only writes it is never silent, because its table becomes stale.
+    """Episodes of one job until its source last responded. O(n log n) in runs. `reads`: whether it reads the table;
+    a job that only writes it is never silent, because its table becomes stale.
     """
     return [*(_silences(runs, limits) if reads else ()), *_failures(runs, limits)]
 
@@ -68,7 +69,8 @@ def _silences(runs: RunHistory, limits: FindingLimits) -> Iterator[Episode]:
         return
     gaps = np.diff(ends)
     edges = np.append(ends[1:], runs.answered)
-    long = np.flatnonzero(edges - ends > limits.silent_least)
+    medians = _medians_before(gaps)
+    long = np.flatnonzero(edges - ends > np.maximum(limits.silent_least, limits.silent_median * medians - 1))
     for place in long[long >= limits.silent_runs - 1].tolist():
         last, until = Micros(ends[place]), Micros(edges[place])
         after = silent_after(gaps[:place], ends[:place], last, limits)
@@ -86,6 +88,16 @@ def _silences(runs: RunHistory, limits: FindingLimits) -> Iterator[Episode]:
             "runs": place + 1,
         }
         yield Episode("job_silent", runs.job, stretch, CODES["job_silent"].severity, None, dict(evidence))
+
+
+def _medians_before(gaps: Ints) -> Floats:
+    """The median of all gaps before each place, and before the end; 0 at the first. O(gaps · log gaps)."""
+    found = np.zeros(len(gaps) + 1)
+    known: list[int] = []
+    for place, gap in enumerate(gaps.tolist(), 1):
+        insort(known, gap)
+        found[place] = (known[(place - 1) // 2] + known[place // 2]) / 2
+    return found
 
 
 def _unheard(heard: Ints | None, first: Micros, last: Micros) -> int:
