@@ -10,6 +10,7 @@ import numpy as np
 
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.analysis.findings.facts import Flags, Floats, Ints
+from limnograph.analysis.findings.level import NEVER
 from limnograph.analysis.findings.stretch import Stretch
 from limnograph.domain.finding_codes import CODES
 from limnograph.domain.finding_limits import DAY, HOUR, MINUTE, FindingLimits
@@ -43,6 +44,15 @@ def job_episodes(runs: RunHistory, limits: FindingLimits, *, reads: bool = True)
     a job that only writes it is never silent, because its table becomes stale.
     """
     return [*(_silences(runs, limits) if reads else ()), *_failures(runs, limits)]
+
+
+def due(runs: RunHistory, limits: FindingLimits) -> Micros:
+    """Until when the episodes of a job remain as they are while no run ends."""
+    if len(runs.ends) < limits.silent_runs:
+        return NEVER
+    last = Micros(int(runs.ends[-1]))
+    after = silent_after(np.diff(runs.ends), runs.ends[:-1], last, limits)
+    return Micros(max(last + after, runs.answered + MINUTE))
 
 
 def silent_after(gaps: Ints, starts: Ints, at: Micros, limits: FindingLimits) -> int:

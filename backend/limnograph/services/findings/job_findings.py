@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from limnograph.analysis.effect import measure_effect
 from limnograph.analysis.findings.episodes import Episode
-from limnograph.analysis.findings.jobs import RunHistory, job_episodes
+from limnograph.analysis.findings.jobs import RunHistory, due, job_episodes
+from limnograph.analysis.findings.level import NEVER
 from limnograph.analysis.findings.slowdown import LATEST, slow_since
 from limnograph.analysis.findings.stretch import Stretch
 from limnograph.domain.answers.effects import Effect
@@ -42,6 +44,15 @@ class _SlowdownCheck(NamedTuple):
     episode: Episode | None
 
 
+class _JobLook(NamedTuple):
+    """What the runs of a job show, until the next one ends or something is `due`. `onset`: of a slowdown, if any."""
+
+    runs: RunHistory
+    episodes: Sequence[Episode]
+    onset: int | None
+    due: Micros
+
+
 class JobFindings:
     """Used on the event loop only, by one task."""
 
@@ -55,39 +66,54 @@ class JobFindings:
         limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
     ) -> None:
         self._store, self._history, self._cases, self._clock, self._limits = store, history, cases, clock, limits
+        self._looks: dict[Reader, _JobLook] = {}
         self._slow: dict[Reader, _SlowdownCheck] = {}
 
     async def observe(self, evaluator: FindingsEvaluator) -> None:
         """Read new runs and hand the episodes of all jobs to the evaluator. If a source does not respond, nothing
-        changes. O(jobs) cheap looks, and at most LOOKS measurements.
+        changes. O(runs) of each job that had a run or is due, and at most LOOKS measurements.
         """
         try:
-            await self._history.read()
+            changed = await self._history.read()
         except LimnographError as error:
             _log.info("job runs: %s", error)
             return
         found: dict[str, list[Episode]] = defaultdict(list)
         names = self._store.reading.lake.names
-        looks = LOOKS
-        for reader in list(self._history.readers):
+        measurements = LOOKS
+        await self._look(changed)
+        for reader, look in self._looks.items():
             uuid = names.get(self._store.resolved(reader[0]))
             if uuid is None:
                 continue
-            runs = self._history.of(reader)
-            found[uuid] += job_episodes(runs, self._limits, reads=self._history.does_read(reader))
-            if not self._history.does_read(reader):
-                continue
-            onset = slow_since(np.where(runs.failed, np.nan, runs.seconds))
-            if onset is None:
+            found[uuid] += look.episodes
+            if look.onset is None:
                 self._slow.pop(reader, None)
                 continue
-            if looks and self._is_due(reader, runs):
-                looks -= 1
-                await self._measure(reader, runs, onset)
+            if measurements and self._is_due(reader, look.runs):
+                measurements -= 1
+                await self._measure(reader, look.runs, look.onset)
             measured = self._slow.get(reader)
             if measured is not None and measured.episode is not None:
                 found[uuid].append(measured.episode)
         evaluator.observed(found)
+
+    async def _look(self, changed: set[Reader]) -> None:
+        """Look at the jobs that had a run or are due, and give way to requests after each of them."""
+        now, readers = self._clock.now(), self._history.readers
+        self._looks = {reader: look for reader, look in self._looks.items() if reader in readers}
+        for reader in readers:
+            known = self._looks.get(reader)
+            if known is not None and reader not in changed and now < known.due:
+                continue
+            runs, reads = self._history.of(reader), self._history.does_read(reader)
+            self._looks[reader] = _JobLook(
+                runs,
+                job_episodes(runs, self._limits, reads=reads),
+                slow_since(np.where(runs.failed, np.nan, runs.seconds)) if reads else None,
+                due(runs, self._limits) if reads else NEVER,
+            )
+            await asyncio.sleep(0)
 
     def _is_due(self, reader: Reader, runs: RunHistory) -> bool:
         known = self._slow.get(reader)

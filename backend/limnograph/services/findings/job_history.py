@@ -1,11 +1,14 @@
 """Ended runs of every job on every table in the last two weeks, from metrics and from pushed runs.
 
-Cost law: two queries of all jobs at the start, then one a call for what ended since; O(new runs).
+Cost law: two queries of all jobs at the start, then one a call for what ended since; O(new runs + jobs). A run takes 17
+bytes.
 """
 
 from __future__ import annotations
 
 import math
+from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -23,6 +26,7 @@ from limnograph.ports.clock import Clock
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.jobs.run_log import RUNNING, names_of
 from limnograph.services.sources import templates
+from limnograph.services.sources.metrics import Metrics
 
 KEPT = 14 * DAY
 FINE, FINE_STEP_S = 2 * DAY, 120
@@ -40,12 +44,35 @@ class _EndedRun(NamedTuple):
     failed: bool
 
 
+class _RunColumns:
+    """Ended runs of one job on one table, in the order of their ends."""
+
+    def __init__(self) -> None:
+        self.ends, self.seconds, self.failed = array("q"), array("d"), array("b")
+
+    def add(self, run: _EndedRun) -> bool:
+        """Insert a run; False if it is known."""
+        near = bisect_left(self.ends, run.end - SAME_END + 1)
+        if near < len(self.ends) and self.ends[near] < run.end + SAME_END:
+            return False
+        self.ends.insert(near, run.end)
+        self.seconds.insert(near, run.seconds)
+        self.failed.insert(near, run.failed)
+        return True
+
+    def trim(self, since: Micros) -> None:
+        """Remove older runs, and all but the newest MOST_RUNS."""
+        first = max(bisect_left(self.ends, since), len(self.ends) - MOST_RUNS)
+        if first > 0:
+            del self.ends[:first], self.seconds[:first], self.failed[:first]
+
+
 class JobHistory:
     """Used on the event loop only, by one task."""
 
     def __init__(self, jobs: Jobs, clock: Clock) -> None:
         self._jobs, self._clock = jobs, clock
-        self._runs: dict[Reader, dict[int, _EndedRun]] = defaultdict(dict)
+        self._runs: dict[Reader, _RunColumns] = defaultdict(_RunColumns)
         self._reads: set[Reader] = set()
         self._heard: Ints | None = None
         self._read_to: Micros | None = None
@@ -56,25 +83,26 @@ class JobHistory:
         """
         now = self._clock.now()
         found: list[tuple[Reader, _EndedRun]] = []
-        if self._jobs.metrics is not None:
+        metrics = self._jobs.metrics
+        if metrics is not None:
             for start, step_s in self._spans(now):
-                matrix = await self._ask(templates.runs_of_tables(step_s), start, now, step_s)
+                matrix = await metrics.everywhere(_query(templates.runs_of_tables(step_s), start, now, step_s))
                 measured = list(_runs_of(matrix))
                 self._reads.update(reader for reader, _ in measured)
                 found += measured
-            await self._hear(now)
+            await self._hear(metrics, now)
         found += self._pushed(now)
         self._read_to = now
         return self._keep(found, now)
 
     def of(self, reader: Reader) -> RunHistory:
         """The runs of one job on a table."""
-        runs = sorted(self._runs.get(reader, {}).values())
+        runs = self._runs.get(reader) or _RunColumns()
         return RunHistory(
             job=reader[1],
-            ends=np.array([run.end for run in runs], np.int64),
-            seconds=np.array([run.seconds for run in runs], np.float64),
-            failed=np.array([run.failed for run in runs], np.bool_),
+            ends=np.array(runs.ends, np.int64),
+            seconds=np.array(runs.seconds, np.float64),
+            failed=np.array(runs.failed, np.bool_),
             answered=self._read_to or Micros(0),
             heard=self._heard,
         )
@@ -95,22 +123,20 @@ class JobHistory:
         else:
             yield Micros(max(self._read_to - MINUTE, now - FINE)), STEP_S
 
-    async def _ask(self, promql: str, start: Micros, end: Micros, step_s: int) -> Matrix:
-        metrics = self._jobs.metrics
-        if metrics is None:
-            return Matrix([])
-        return await metrics.everywhere(RangeQuery(promql, to_millis(start), to_millis(end), step_s))
-
-    async def _hear(self, now: Micros) -> None:
-        """When a server scraped anything. A server without targets of its own shows nothing."""
-        step_s = MINUTE // MICROS_PER_SECOND
-        since = Micros(now - FINE) if self._heard is None else Micros(int(self._heard[-1]))
-        matrix = await self._ask(templates.targets(), since, now, step_s)
+    async def _hear(self, metrics: Metrics, now: Micros) -> None:
+        """When a server scraped anything, as far back as runs are kept: a job that is silent for a week must not look
+        like an outage. A server without targets of its own shows nothing.
+        """
+        if self._heard is None:
+            since, step_s = Micros(now - KEPT), FINE_STEP_S
+        else:
+            since, step_s = Micros(int(self._heard[-1])), MINUTE // MICROS_PER_SECOND
+        matrix = await metrics.everywhere(_query(templates.targets(), since, now, step_s))
         instants = sorted({to_micros(at) for series in matrix.series for at in series.times})
         if instants:
             known = self._heard if self._heard is not None else np.zeros(0, np.int64)
             heard = np.union1d(known, np.array(instants, np.int64))
-            self._heard = heard[heard >= now - FINE]
+            self._heard = heard[heard >= now - KEPT]
 
     def _pushed(self, now: Micros) -> Iterator[tuple[Reader, _EndedRun]]:
         since = Micros(now - FINE) if self._read_to is None else Micros(self._read_to - HOUR)
@@ -133,19 +159,17 @@ class JobHistory:
         for reader, run in found:
             if run.end > now + MINUTE or run.end < now - KEPT:
                 continue
-            known, slot = self._runs[reader], run.end // SAME_END
-            if any(near in known and abs(known[near].end - run.end) < SAME_END for near in (slot - 1, slot, slot + 1)):
-                continue
-            known[slot] = run
-            changed.add(reader)
-        for reader, known in list(self._runs.items()):
-            old = sorted(known)[: max(0, len(known) - MOST_RUNS)]
-            for slot in {*old, *(slot for slot, run in known.items() if run.end < now - KEPT)}:
-                del known[slot]
-            if not known:
-                del self._runs[reader]
+            if self._runs[reader].add(run):
                 changed.add(reader)
+        for reader, runs in list(self._runs.items()):
+            runs.trim(Micros(now - KEPT))
+            if not runs.ends:
+                del self._runs[reader]
         return changed
+
+
+def _query(promql: str, start: Micros, end: Micros, step_s: int) -> RangeQuery:
+    return RangeQuery(promql, to_millis(start), to_millis(end), step_s)
 
 
 def _runs_of(matrix: Matrix) -> Iterator[tuple[Reader, _EndedRun]]:
