@@ -30,6 +30,8 @@ FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema
 FindingSeverity = Literal["critical", "warning", "info"]
 ClosedBy = Literal["run", "expired", "merged", "retracted", "retired"]
 """Why a finding closed, if no commit closed it."""
+UNSHOWN: frozenset[ClosedBy] = frozenset({"merged", "retracted"})
+"""Findings that closed so are not shown: another finding has their interval, or late facts disproved them."""
 
 
 class CodeTraits(NamedTuple):
@@ -64,3 +66,8 @@ CODES: dict[FindingCode, CodeTraits] = {
 }
 SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
 """From the most severe to the least."""
+
+
+def severity_rank(severity: str | None) -> int:
+    """0 for the most severe; an unknown one comes after all others."""
+    return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)

@@ -168,6 +168,9 @@ def test_a_slow_job_stands_alone_until_the_finding_of_its_cause_tells_of_it() ->
     told = {(fact.code, fact.closed_by) for fact in world.later(MINUTE)}
     assert told == {("file_burst", None), ("job_slower", "merged")}
     assert set(world.open()) == {"file_burst"}
+    world.server.evaluator.measured({burst.finding_id: [FindingEffectFact(job_name="rollup", verdict="none")]})
+    again = {fact.code: fact for fact in world.later(MINUTE)}["job_slower"]
+    assert (again.finding_id, again.seq, again.state) == (alone.finding_id, 3, "open")
 
 
 def test_findings_of_jobs_stay_until_the_jobs_of_a_new_server_are_read() -> None:

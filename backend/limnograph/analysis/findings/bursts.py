@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.findings.facts import UNKNOWN, Ints, TableFacts
-from limnograph.analysis.findings.level import NEVER
+from limnograph.analysis.findings.level import LONG_AGO, NEVER
 from limnograph.analysis.findings.stretch import Stretch
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros
@@ -80,7 +80,7 @@ def advance(state: BurstState, facts: TableFacts, *, until: Micros, limits: Find
         both = commits if earlier is None else earlier.and_then(commits)
         writers[writer] = both.part(-COMMITS_KEPT)
     state = state._replace(writers=writers)
-    at = Micros(-(2**62))
+    at = LONG_AGO
     for candidate in sorted(found, key=lambda each: (each.at, int(each.group.ids[-1]))):
         state = _closed(state, facts, at, Micros(candidate.at - 1), limits)
         state, at = _joined(state, facts, candidate), candidate.at

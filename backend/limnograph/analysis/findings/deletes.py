@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.findings.facts import UNKNOWN, Ints, TableFacts
-from limnograph.analysis.findings.level import MeasuredLevel
+from limnograph.analysis.findings.level import LONG_AGO, MeasuredLevel
 from limnograph.domain.finding_limits import DAY, FindingLimits
 
 LOOK_BACK = 7 * DAY
@@ -21,7 +21,7 @@ class DeleteHistory(NamedTuple):
 
     times: Ints = _NONE
     counts: Ints = _NONE
-    removed: int = -(2**62)
+    removed: int = LONG_AGO
     created: bool = False
     begun: bool = False
 

@@ -19,7 +19,7 @@ from limnograph.domain.time import Micros
 OVER, BETWEEN, UNDER = 1, 0, -1
 UNKNOWN_POSITION = -2
 NEVER = Micros(2**62)
-_LONG_AGO = Micros(-(2**62))
+LONG_AGO = Micros(-(2**62))
 
 
 class MeasuredLevel(NamedTuple):
@@ -41,12 +41,12 @@ class LevelState(NamedTuple):
     """
 
     position: int | None = None
-    since: Micros = _LONG_AGO
+    since: Micros = LONG_AGO
     commit: int | None = None
     second: Micros | None = None
     truncated: bool = False
     high: float = 0.0
-    turned: Micros = _LONG_AGO
+    turned: Micros = LONG_AGO
     open: Stretch | None = None
     past: tuple[Stretch, ...] = ()
 

@@ -56,8 +56,8 @@ def _partition_skew(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     with np.errstate(invalid="ignore"):
         many = facts.numbers("partitions_total") >= limits.skew_partitions
         worth = share * facts.numbers("total_bytes") >= facts.numbers("target_file_bytes")
-    known = np.isnan(share) | np.isnan(facts.numbers("partitions_total"))
-    return MeasuredLevel(np.where(known, np.nan, ratio), np.full(len(ratio), limits.skew_ratio), many & worth)
+    unknown = np.isnan(share) | np.isnan(facts.numbers("partitions_total"))
+    return MeasuredLevel(np.where(unknown, np.nan, ratio), np.full(len(ratio), limits.skew_ratio), many & worth)
 
 
 def _always(facts: TableFacts) -> Flags:

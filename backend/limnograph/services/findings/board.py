@@ -6,11 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.finding_codes import SEVERITIES
+from limnograph.domain.finding_codes import severity_rank
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
-
-_RANK: dict[str, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
 
 class FindingsBoard:
@@ -53,8 +51,7 @@ class FindingsBoard:
 def place(fact: FindingFact) -> tuple[int, int, Micros, str]:
     """Sort key: open ones first, then severity, then the newest."""
     newest = fact.opened_at if fact.closed_at is None else fact.closed_at
-    rank = _RANK.get(fact.severity or "", len(_RANK))
-    return int(fact.state != "open"), rank, Micros(-(newest or EPOCH)), fact.finding_id
+    return int(fact.state != "open"), severity_rank(fact.severity), Micros(-(newest or EPOCH)), fact.finding_id
 
 
 def _name_of(fact: FindingFact) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from limnograph.analysis.findings import events
 from limnograph.analysis.findings.episodes import Episode, episodes_of
 from limnograph.analysis.findings.facts import TableChange, TableFacts, no_facts
-from limnograph.analysis.findings.identify import IdentifiedFinding, RecordedFinding, identify
+from limnograph.analysis.findings.identify import IdentifiedFinding, identify
 from limnograph.analysis.findings.table_state import TableState, advance, due
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact
@@ -97,7 +97,6 @@ def transitions(
     now: Micros,
     *,
     jobs: Sequence[Episode] | None = (),
-    about: str = "",
     effects: Mapping[str, Sequence[FindingEffectFact]] = MappingProxyType({}),
 ) -> tuple[list[FindingFact], list[FindingFact]]:
     """The table's findings now, and the rows to record: one for each that opened, closed, or changed its severity or
@@ -108,19 +107,17 @@ def transitions(
     """
     by_id = {fact.finding_id: fact for fact in recorded}
     frozen = [fact for fact in recorded if jobs is None and _is_of_job(fact)]
-    known_to = [_recorded(fact) for fact in recorded if fact not in frozen]
-    found = identify(uuid or about, [*evaluation.episodes, *(jobs or ())], known_to)
-    current, rows = list(frozen), list[FindingFact]()
+    others = [fact for fact in recorded if fact not in frozen]
+    found = identify(uuid or key_of_name(name), [*evaluation.episodes, *(jobs or ())], others)
+    current, rows, times = list(frozen), list[FindingFact](), (evaluation.state.at or now, now)
     for finding in found.findings:
-        known = by_id.get(finding.finding_id)
-        fact = _fact((uuid, name), finding, known, effects.get(finding.finding_id), (evaluation.state.at or now, now))
-        current.append(fact)
-        rows.extend(closed(by_id[merged.finding_id], "merged", now) for merged in finding.merged)
+        current.append(_fact((uuid, name), finding, effects.get(finding.finding_id), times))
+        rows.extend(closed(merged, "merged", now) for merged in finding.merged)
     told = {fact.finding_id for fact in current if _is_told_by_another(fact, current)}
     rows.extend(closed(by_id[i], "merged", now) for i in told & by_id.keys() if by_id[i].state == "open")
     current = [fact for fact in current if fact.finding_id not in told]
     rows.extend(fact for fact in current if _is_new(fact, by_id.get(fact.finding_id)))
-    rows.extend(closed(by_id[lost.finding_id], "retracted", now) for lost in found.retracted)
+    rows.extend(closed(lost, "retracted", now) for lost in found.retracted)
     return current, rows
 
 
@@ -130,7 +127,7 @@ def transitions_of_name(
     """The same for a name whose metadata was never readable. `change`: its problem."""
     facts = no_facts([TableChange("unreadable", None, None, change.to_value, change.at, change.detail)])
     evaluation = begun(facts, 0, max(now, change.at), FindingLimits())
-    current, rows = transitions("", name, evaluation, recorded, now, about=key_of_name(name))
+    current, rows = transitions("", name, evaluation, recorded, now)
     return current, rows
 
 
@@ -164,12 +161,11 @@ def _said(fact: FindingFact) -> tuple[object, ...]:
 def _fact(
     table: tuple[str, TableName],
     finding: IdentifiedFinding,
-    known: FindingFact | None,
     effects: Sequence[FindingEffectFact] | None,
     times: tuple[Micros, Micros],
 ) -> FindingFact:
-    """A finding now. `known`: its last recorded row; `times`: evaluated until, and now."""
-    (uuid, name), (at, now), episode = table, times, finding.episode
+    """A finding now. `times`: evaluated until, and now."""
+    (uuid, name), (at, now), episode, known = table, times, finding.episode, finding.recorded
     stretch, cause, is_open = episode.stretch, episode.cause, episode.stretch.closed is None
     measured = list(effects) if effects is not None else known.effects if known else None
     if not is_open and known is not None:
@@ -202,16 +198,13 @@ def _fact(
     )
     if known is None or not _is_new(made, known):
         return made
-    return _numbered(made, known.seq + 1, at if made.state == known.state else turned)
+    changed_at = at if made.state == known.state else turned
+    return msgspec.structs.replace(made, seq=known.seq + 1, at=changed_at)
 
 
 def _is_harm(effect: FindingEffectFact) -> bool:
     """A job is slower, and certainly by more than HARM."""
     return effect.verdict == "slower" and effect.ratio_low is not None and effect.ratio_low > HARM
-
-
-def _numbered(fact: FindingFact, seq: int, at: Micros) -> FindingFact:
-    return msgspec.structs.replace(fact, seq=seq, at=at)
 
 
 def closed(fact: FindingFact, closed_by: ClosedBy, now: Micros) -> FindingFact:
@@ -225,17 +218,4 @@ def closed(fact: FindingFact, closed_by: ClosedBy, now: Micros) -> FindingFact:
         closed_by=closed_by,
         evaluated_at=now,
         observed_at=now,
-    )
-
-
-def _recorded(fact: FindingFact) -> RecordedFinding:
-    return RecordedFinding(
-        finding_id=fact.finding_id,
-        code=fact.code or "",
-        subject=fact.subject or "",
-        opened_at=fact.opened_at or EPOCH,
-        closed_at=fact.closed_at,
-        closed_by=fact.closed_by,
-        severity=fact.severity or "info",
-        seq=fact.seq,
     )

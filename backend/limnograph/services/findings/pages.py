@@ -10,7 +10,7 @@ from limnograph.domain import cursors
 from limnograph.domain.answers.findings import Finding, FindingCounts, FindingDetail, FindingsPage
 from limnograph.domain.errors import NotFound, SourceError
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.finding_codes import CODES
+from limnograph.domain.finding_codes import CODES, UNSHOWN
 from limnograph.domain.finding_limits import DAY
 from limnograph.domain.queries import FindingsQuery
 from limnograph.domain.secrecy import placeless
@@ -108,5 +108,5 @@ def _matching(board: FindingsBoard, query: FindingsQuery) -> Sequence[FindingFac
 
 
 def _closed_within(fact: FindingFact, start: Micros, end: Micros) -> bool:
-    is_shown = fact.closed_by not in {"merged", "retracted"}
+    is_shown = fact.closed_by not in UNSHOWN
     return is_shown and fact.closed_at is not None and start <= fact.closed_at < end

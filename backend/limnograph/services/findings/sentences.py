@@ -10,8 +10,6 @@ from limnograph.domain import wording as words
 from limnograph.domain.answers.findings import Finding
 from limnograph.domain.finding_codes import FindingCode
 
-_Evidence = dict[str, str | float]
-
 
 def sentence_of(finding: Finding) -> str:
     """What is wrong, by whom, and what it did to jobs; lower case, without a full stop."""

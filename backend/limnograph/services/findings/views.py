@@ -15,7 +15,7 @@ from limnograph.domain.answers.findings import (
 )
 from limnograph.domain.answers.stream import FindingStreamEvent
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
-from limnograph.domain.finding_codes import CODES, FindingCode, FindingSeverity
+from limnograph.domain.finding_codes import CODES, UNSHOWN, FindingCode, FindingSeverity
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, to_millis
 
@@ -77,7 +77,7 @@ def earlier(fact: FindingFact, of_table: Sequence[FindingFact]) -> list[FindingF
         for each in of_table
         if (each.code, each.subject) == (fact.code, fact.subject)
         and (each.opened_at or EPOCH) < (fact.opened_at or EPOCH)
-        and each.closed_by not in {"merged", "retracted"}
+        and each.closed_by not in UNSHOWN
     ]
     return sorted(found, key=lambda each: -(each.opened_at or EPOCH))
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from limnograph.domain.answers.tables import ReasonCode
 from limnograph.domain.facts.findings import FindingFact
+from limnograph.domain.finding_codes import UNSHOWN, severity_rank
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
 from limnograph.services.findings.board import FindingsBoard, key_of_name
 from limnograph.services.fleet.heat import edges
-from limnograph.services.fleet.reasons import CODES, rank_of
+from limnograph.services.fleet.reasons import CODES
 from limnograph.services.lake.columns import Ints
 from limnograph.services.lake.history import History
 from limnograph.services.lake.table import HotTable
@@ -31,7 +32,7 @@ def risks(
     found = []
     for name, table, known in zip(names, tables, unread.tolist(), strict=True):
         key = table.uuid if table is not None else key_of_name(name)
-        facts = sorted(board.by_table.get(key, ()), key=rank_of)
+        facts = sorted(board.by_table.get(key, ()), key=lambda fact: severity_rank(fact.severity))
         first = _first_known(table)
         row: list[ReasonCode | None] = []
         for part in range(len(between) - 1):
@@ -53,7 +54,7 @@ def _first_known(table: HotTable | None) -> Micros:
 def _code(facts: Sequence[FindingFact], begin: Micros, end: Micros) -> ReasonCode:
     for fact in facts:
         opened, closed = fact.opened_at or EPOCH, fact.closed_at
-        told = fact.closed_by not in {"merged", "retracted"}
+        told = fact.closed_by not in UNSHOWN
         if told and opened < end and (closed is None or closed > begin) and fact.code in CODES:
             return CODES[fact.code]
     return "none"

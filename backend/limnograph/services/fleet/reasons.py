@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from limnograph.domain import wording as words
 from limnograph.domain.answers.findings import Finding
 from limnograph.domain.answers.tables import Reason, ReasonCode, ReasonSeverity
-from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.finding_codes import SEVERITIES, FindingCode, FindingSeverity
+from limnograph.domain.finding_codes import SEVERITIES, FindingCode, FindingSeverity, severity_rank
 from limnograph.domain.time import EPOCH, Micros
 from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.findings.sentences import sentence_of
@@ -77,13 +76,8 @@ def ranks(board: FindingsBoard, keys: Sequence[str]) -> tuple[Ints, NDArray[np.f
 def _rank(board: FindingsBoard, key: str) -> tuple[int, Micros]:
     facts = board.by_table.get(key, ())
     if facts and facts[0].state == "open":
-        return rank_of(facts[0]), facts[0].opened_at or EPOCH
+        return severity_rank(facts[0].severity), facts[0].opened_at or EPOCH
     return (NOTHING if board.is_evaluated(key) else NOT_EVALUATED), EPOCH
-
-
-def rank_of(fact: FindingFact) -> int:
-    """Rank of a finding's severity."""
-    return next(rank for rank, severity in enumerate(SEVERITIES) if severity == fact.severity)
 
 
 def _nothing(seen: RangeView | None) -> Reason:
