@@ -7,6 +7,7 @@ LIMNOGRAPH_STEPS: seconds are a three-hundredth of it, a minute at most (CI 4).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 import os
@@ -18,10 +19,14 @@ from typing import Any
 import httpx
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.analysis.findings.episodes import Episode
+from limnograph.analysis.findings.stretch import Stretch
 from limnograph.api.app import Limits
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.events import AlertFact, RunFact, RunTable
+from limnograph.domain.facts.findings import FindingEffectFact
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.time import Micros
 from limnograph.services.jobs.runs import items_of
 from limnograph.services.lake.lake import Facts
 from limnograph.wiring.server import ServerServices
@@ -45,6 +50,7 @@ PAGES = [
     *(f"{ONE}/timeline?{span}&detail=true" for span in (HOT, OLD)),
     *(f"{ONE}/commits?{span}" for span in (HOT, OLD)),
     *(f"{ONE}/partitions?{HOT}", f"{ONE}/schema", f"{ONE}/refs", f"{ONE}/explain?{HOT}"),
+    *("/api/v1/findings", "/api/v1/findings?state=closed", "/api/v1/findings?table=lake.sales.t03"),
     *("/api/v1/alerts", f"/api/v1/alerts/{'0' * 15}1", "/api/v1/status", "/metrics", "/readyz"),
 ]
 
@@ -113,6 +119,19 @@ class Writers:
         self._made.runs.catch_up()
         self._made.alerts.catch_up()
 
+    def evaluate(self) -> None:
+        """Findings of tables that changed, with jobs and effects that other tasks measured."""
+        i = next(self._ids)
+        at = Micros(NOW - i % 60 * MINUTE)
+        slow = Episode("job_slower", "churn", Stretch(at, at), "warning", None, {"ratio": 1.5})
+        self._made.evaluator.observed({str(own(i % TABLES)["table_uuid"]): [slow]})
+        board = self._made.evaluator.board
+        if board.open:
+            effect = FindingEffectFact(job_name="churn", verdict="slower", ratio=2.0 + i % 3, ratio_low=1.5)
+            self._made.evaluator.measured({board.open[i % len(board.open)].finding_id: [effect]})
+        with contextlib.suppress(SourceUnavailable):
+            self._made.evaluator.evaluate()
+
 
 def alert(number: int) -> AlertFact:
     times = {"starts_at": NOW - number % 500 * MINUTE, "ends_at": None, "observed_at": NOW}
@@ -172,7 +191,7 @@ def test_no_page_fails_or_is_inconsistent_while_the_lake_changes() -> None:
     made = parts(engine)
     asyncio.run(made.alerts.accept([alert(number) for number in range(20)]))
     writers = Writers(engine, made)
-    with switching_often(), running(writers.watch, writers.commit, writers.push, rest=0.01) as broken:
+    with switching_often(), running(writers.watch, writers.commit, writers.push, writers.evaluate, rest=0.01) as broken:
         asked, failed = asyncio.run(ask(made, SECONDS))
     assert failed == []
     assert broken == []
