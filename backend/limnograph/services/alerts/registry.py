@@ -25,6 +25,7 @@ from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.sources.cold_reads import ColdReads
+from limnograph.services.sources.inbox_items import facts_of_items
 
 KIND = "alert"
 DAY = 86_400_000_000
@@ -162,7 +163,7 @@ class AlertRegistry:
         if newest is not None and newest >= self._seen_to:
             items = self._inbox.items(KIND, max(self._seen_to - _SKEW, EPOCH))
             self._seen_to = newest + 1
-            self._show([fact for item in items if (fact := _decoded(item)) is not None])
+            self._show(list(facts_of_items(items, _decoder, "an alert")))
         self._forget()
 
     def version(self, name: TableName | None) -> int:
@@ -259,11 +260,3 @@ class AlertRegistry:
 def _item(fact: AlertFact) -> InboxItem:
     key = item_key(fact.fingerprint, fact.starts_at, fact.status)
     return InboxItem(KIND, key, msgspec.json.encode(fact), fact.observed_at or EPOCH)
-
-
-def _decoded(item: InboxItem) -> AlertFact | None:
-    try:
-        return _decoder.decode(item.payload)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        _log.warning("inbox: item %s is not an alert: %s", item.key, error)
-        return None

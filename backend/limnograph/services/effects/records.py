@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 
 import msgspec
@@ -12,11 +11,11 @@ from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.time import Micros
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.sources.inbox_items import facts_of_items
 
 KIND = "effect"
 _KEY = ("table_uuid", "operation_id", "job_name", "measure", "runs_after")
 _decoder = msgspec.json.Decoder(EffectFact)
-_log = logging.getLogger("limnograph.inbox")
 MeasuredKey = tuple[str, str, str, Measure]
 """Table uuid, operation id, job, measure."""
 
@@ -59,13 +58,7 @@ class EffectRecords:
         return list(facts.values())
 
     def _waiting(self) -> list[EffectFact]:
-        found = []
-        for item in self._inbox.items(KIND):
-            try:
-                found.append(_decoder.decode(item.payload))
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                _log.warning("inbox: item %s is not an effect: %s", item.key, error)
-        return found
+        return list(facts_of_items(self._inbox.items(KIND), _decoder, "an effect"))
 
 
 def _key(fact: EffectFact) -> tuple[str, str, str, str, int]:

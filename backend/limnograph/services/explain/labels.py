@@ -19,6 +19,7 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.lake.loading import rows_by_id
+from limnograph.services.sources.inbox_items import facts_of_items
 
 KIND = "label"
 MOST_ROWS = 200
@@ -93,13 +94,7 @@ class Labels:
         except LimnographError as error:
             _log.warning("labels of the inbox: %s", error)
             return []
-        found = []
-        for item in items:
-            try:
-                found.append(_decoder.decode(item.payload))
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                _log.warning("inbox: item %s is not a label: %s", item.key, error)
-        return [fact for fact in found if fact.table_uuid == table_uuid]
+        return [fact for fact in facts_of_items(items, _decoder, "a label") if fact.table_uuid == table_uuid]
 
 
 def counting(facts: Iterable[LabelFact], start: Millis, end: Millis) -> list[Label]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 
 import msgspec
@@ -11,10 +10,10 @@ from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.time import Micros
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.sources.inbox_items import facts_of_items
 
 KIND = "finding"
 _decoder = msgspec.json.Decoder(FindingFact)
-_log = logging.getLogger("limnograph.inbox")
 
 
 class FindingRecords:
@@ -48,13 +47,7 @@ class FindingRecords:
 
     def waiting(self, since: Micros) -> list[FindingFact]:
         """Transitions in the inbox."""
-        found = []
-        for item in self._inbox.items(KIND, since):
-            try:
-                found.append(_decoder.decode(item.payload))
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                _log.warning("inbox: item %s is not a finding: %s", item.key, error)
-        return found
+        return list(facts_of_items(self._inbox.items(KIND, since), _decoder, "a finding"))
 
 
 def newest_of(facts: Iterable[FindingFact]) -> dict[str, FindingFact]:

@@ -36,6 +36,7 @@ from limnograph.services.jobs.run_log import (
 from limnograph.services.jobs.shared_texts import SharedTexts
 from limnograph.services.lake.store import WINDOW
 from limnograph.services.sources.cold_reads import ColdReads
+from limnograph.services.sources.inbox_items import facts_of_items
 
 KIND = "run"
 MOST = 100_000
@@ -113,7 +114,7 @@ class RunRegistry:
                     KIND, max(self._seen_to - _SKEW, self._now() - self._window - RUNNING_KEPT, EPOCH)
                 )
                 self._seen_to = newest + 1
-        self._show(run for item in items if (run := _decoded(item)) is not None)
+        self._show(facts_of_items(items, _decoder, "a run"))
         self._forget()
 
     def _read_meta(self) -> None:
@@ -264,11 +265,3 @@ def items_of(runs: Iterable[RunFact]) -> list[InboxItem]:
 
 def _edge(run: RunFact, edge: Micros) -> Micros:
     return edge if run.status != RUNNING else edge - RUNNING_KEPT
-
-
-def _decoded(item: InboxItem) -> RunFact | None:
-    try:
-        return _decoder.decode(item.payload)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        _log.warning("inbox: item %s is not a run: %s", item.key, error)
-        return None
