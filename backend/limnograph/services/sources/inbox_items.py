@@ -1,4 +1,4 @@
-"""Facts in the items of the inbox. An item that cannot be decoded is logged and left out; the pipeline keeps it."""
+"""Facts in the items of the inbox. An item that cannot be decoded is logged and left out, as in the pipeline."""
 
 from __future__ import annotations
 

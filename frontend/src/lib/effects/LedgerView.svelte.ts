@@ -2,16 +2,14 @@
 import { goto } from '$app/navigation';
 import { page } from '$app/state';
 import { listEffects, type Schemas } from '#lib/api/client.ts';
-import { problemFrom } from '#lib/api/problem.ts';
-import { count } from '#lib/format/count.ts';
 import { follow } from '#lib/live/follow.ts';
 import { live } from '#lib/live/live.svelte.ts';
 import { throttle } from '#lib/live/throttle.ts';
+import { CsvExport } from '#lib/page/csv-export.svelte.ts';
 import { LostCursor } from '#lib/page/lost-cursor.svelte.ts';
 import { zone } from '#lib/preferences/zone.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { absolute, type RangeText } from '#lib/time/range.ts';
-import { announce } from '#lib/ui/announce.svelte.ts';
 import {
   choiceOf,
   cursorHref,
@@ -22,12 +20,9 @@ import {
   unreadOf,
   type LedgerChoice,
 } from './question.ts';
-import type { LedgerRow } from './words.ts';
 
 /** An effect is measured after 8, 16 and 48 runs: nothing changes within seconds. */
 const REFRESH_MS = 60_000;
-const EXPORT_ROWS = 500;
-const MOST_EXPORTED = 20_000;
 
 export class LedgerView {
   readonly list = new Resource<Schemas['LedgerPage']>();
@@ -45,7 +40,7 @@ export class LedgerView {
   readonly cursor = $derived(this.#params.get('cursor'));
   /** Names of parameters that are not known. */
   readonly unread = $derived([...this.#read.unread, ...unreadOf(this.#params), ...this.#lost.unread]);
-  exporting = $state(false);
+  readonly csv = new CsvExport();
 
   /** Made while its component is, with whose end it ends. */
   constructor() {
@@ -96,31 +91,13 @@ export class LedgerView {
 
   /** All rows that match, not only those of the page. */
   async export(): Promise<void> {
-    this.exporting = true;
-    try {
-      await this.#export();
-    } catch (thrown) {
-      announce(`The export failed: ${problemFrom(thrown).detail}`);
-    } finally {
-      this.exporting = false;
-    }
-  }
-
-  async #export(): Promise<void> {
     const { from, to } = this.range;
-    const question = { ...ledgerQuestion(this.choice, { from, to }, null), limit: EXPORT_ROWS };
-    const [{ ledgerCsv }, { downloadText }] = await Promise.all([
-      import('./export.ts'),
-      import('#lib/ui/download.ts'),
-    ]);
-    const rows: LedgerRow[] = [];
-    let cursor: string | null = null;
-    do {
-      const next: Schemas['LedgerPage'] = await listEffects({ ...question, ...(cursor && { cursor }) });
-      rows.push(...next.rows);
-      cursor = next.next_cursor;
-    } while (cursor && rows.length < MOST_EXPORTED);
-    downloadText(`effects-${new Date(to).toISOString().slice(0, 16)}.csv`, 'text/csv', ledgerCsv(rows));
-    announce(`${count(rows.length)} effects exported${cursor ? '; more match' : ''}`);
+    const question = ledgerQuestion(this.choice, { from, to }, null);
+    await this.csv.run({
+      what: 'effects',
+      at: to,
+      ask: (page) => listEffects({ ...question, ...page }),
+      writer: async () => (await import('./export.ts')).ledgerCsv,
+    });
   }
 }

@@ -2,15 +2,13 @@
 import { goto } from '$app/navigation';
 import { page } from '$app/state';
 import { listFindings, type Schemas } from '#lib/api/client.ts';
-import { problemFrom } from '#lib/api/problem.ts';
-import { count } from '#lib/format/count.ts';
 import { follow } from '#lib/live/follow.ts';
 import { live } from '#lib/live/live.svelte.ts';
 import { throttle } from '#lib/live/throttle.ts';
+import { CsvExport } from '#lib/page/csv-export.svelte.ts';
 import { LostCursor } from '#lib/page/lost-cursor.svelte.ts';
 import { zone } from '#lib/preferences/zone.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
-import { announce } from '#lib/ui/announce.svelte.ts';
 import {
   choiceOf,
   cursorHref,
@@ -19,11 +17,8 @@ import {
   unreadOf,
   type FindingsChoice,
 } from './question.ts';
-import type { Finding } from '#lib/findings/words.ts';
 
 const REFRESH_MS = 2_000;
-const EXPORT_ROWS = 500;
-const MOST_EXPORTED = 20_000;
 
 export class FindingsView {
   readonly list = new Resource<Schemas['FindingsPage']>();
@@ -39,7 +34,7 @@ export class FindingsView {
   readonly cursor = $derived(this.#params.get('cursor'));
   /** Names of parameters that are not known. */
   readonly unread = $derived([...unreadOf(this.#params), ...this.#lost.unread]);
-  exporting = $state(false);
+  readonly csv = new CsvExport();
 
   /** Made while its component is, with whose end it ends. */
   constructor() {
@@ -86,35 +81,16 @@ export class FindingsView {
 
   /** All findings that match, not only those of the page. */
   async export(): Promise<void> {
-    this.exporting = true;
-    try {
-      await this.#export();
-    } catch (thrown) {
-      announce(`The export failed: ${problemFrom(thrown).detail}`);
-    } finally {
-      this.exporting = false;
-    }
-  }
-
-  async #export(): Promise<void> {
     const now = Date.now();
-    const question = { ...findingsQuestion(this.choice, null), limit: EXPORT_ROWS };
-    const [{ findingsCsv }, { downloadText }] = await Promise.all([
-      import('./export.ts'),
-      import('#lib/ui/download.ts'),
-    ]);
-    const rows: Finding[] = [];
-    let cursor: string | null = null;
-    do {
-      const next: Schemas['FindingsPage'] = await listFindings({ ...question, ...(cursor && { cursor }) });
-      rows.push(...next.rows);
-      cursor = next.next_cursor;
-    } while (cursor && rows.length < MOST_EXPORTED);
-    downloadText(
-      `findings-${new Date(now).toISOString().slice(0, 16)}.csv`,
-      'text/csv',
-      findingsCsv(rows, now),
-    );
-    announce(`${count(rows.length)} findings exported${cursor ? '; more match' : ''}`);
+    const question = findingsQuestion(this.choice, null);
+    await this.csv.run({
+      what: 'findings',
+      at: now,
+      ask: (page) => listFindings({ ...question, ...page }),
+      writer: async () => {
+        const { findingsCsv } = await import('./export.ts');
+        return (rows) => findingsCsv(rows, now);
+      },
+    });
   }
 }
