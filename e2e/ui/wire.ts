@@ -44,7 +44,13 @@ export interface Fleet {
   rows: { catalog: string; namespace: string; table: string; reason: Reason }[];
 }
 export interface Incident {
-  alert: { fingerprint: string; starts_at: number; ends_at: number | null; alert_name: string };
+  alert: {
+    fingerprint: string;
+    starts_at: number;
+    ends_at: number | null;
+    alert_name: string;
+    state: string;
+  };
   active_at: number | null;
   labels: Record<string, string>;
   annotations: Record<string, string>;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 FindingCode = Literal[
     "unreadable",
@@ -64,6 +64,10 @@ CODES: dict[FindingCode, CodeTraits] = {
     "stale": CodeTraits("health", "warning"),
     "history_gap": CodeTraits("health", "info"),
 }
+EVENT_CODES: frozenset[FindingCode] = frozenset(
+    {"file_burst", "schema_breaking", "schema_changed", "spec_changed", "history_gap"}
+)
+"""Findings that begin with one event, whose instant is their `opened_at`; all others are conditions that last."""
 SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
 """From the most severe to the least."""
 
@@ -71,3 +75,9 @@ SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
 def severity_rank(severity: str | None) -> int:
     """0 for the most severe; an unknown one comes after all others."""
     return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
+
+
+def group_of(code: str | None) -> FindingGroup | None:
+    """The group of a code; None for a code of a newer version."""
+    traits = CODES.get(cast(FindingCode, code))
+    return None if traits is None else traits.group

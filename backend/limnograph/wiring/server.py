@@ -17,6 +17,7 @@ from limnograph.ports.hot_source import Fresh
 from limnograph.ports.inbox import Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.alerts.context import AlertContext
 from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.pages import AlertPages
 from limnograph.services.alerts.registry import AlertRegistry
@@ -36,6 +37,7 @@ from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_findings import JobFindings
 from limnograph.services.findings.job_history import JobHistory
+from limnograph.services.findings.of_alerts import AlertFindings
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.findings.records import FindingRecords
 from limnograph.services.fleet.gauges import TableGauges
@@ -243,6 +245,11 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         findings=findings,
     )
     commits = CommitLists(store)
+    context = AlertContext(
+        tables=lambda: [known.name for known in _known_tables(store)],
+        commits=commits.page,
+        finding_of=AlertFindings(lambda: findings.board).of,
+    )
     return Backend(
         fleet=fleet,
         tables=TableService(store, jobs, clock, findings),
@@ -257,7 +264,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         findings=findings,
         runs=shared.runs,
         events=_events(options, shared),
-        alerts=_alert_pages(options, shared, commits),
+        alerts=_alert_pages(options, shared, context),
         status=_status(options, shared, fleet),
         clock=clock,
         versions=LakeVersions(store, shared.runs, shared.metrics, shared.alerts, lambda: shared.evaluator.board),
@@ -286,11 +293,10 @@ def _events(options: ServerOptions, shared: SharedServices) -> EventIntake:
     return EventIntake(shared.runs, naming, options.clock, shared.watcher.wake, shared.reported)
 
 
-def _alert_pages(options: ServerOptions, shared: SharedServices, commits: CommitLists) -> AlertPages:
+def _alert_pages(options: ServerOptions, shared: SharedServices, context: AlertContext) -> AlertPages:
     return AlertPages(
         shared.alerts,
-        lambda: [known.name for known in _known_tables(shared.store)],
-        commits.page,
+        context,
         options.clock,
         metrics=shared.metrics,
         active=options.active,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from limnograph.domain.answers.commits import CommitRow
+from limnograph.domain.answers.findings import Finding
 from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
 
@@ -73,6 +74,12 @@ class AlertView(View, frozen=True, kw_only=True):
     source: str | None
 
 
+class AlertRow(AlertView, frozen=True, kw_only=True):
+    """One episode in the list. `finding`: what it is about, in its state of now; null: no finding belongs to it."""
+
+    finding: Finding | None
+
+
 class AlertSpan(View, frozen=True, kw_only=True):
     """An interval in which an alert fired; `end` null: still firing. Without a received end, `end` is the time of the
     last notification.
@@ -94,7 +101,7 @@ class AlertsPage(View, frozen=True, kw_only=True):
     each alert on the page, regardless of filters.
     """
 
-    rows: list[AlertView]
+    rows: list[AlertRow]
     weeks: list[AlertWeek]
     firing: int
     resolved: int
@@ -129,10 +136,12 @@ class AlertWindow(View, frozen=True, kw_only=True):
 
 class Incident(View, frozen=True, kw_only=True):
     """One episode with its context. `active_at`: when its expression became true, if Prometheus still knows. `commits`:
-    of its table within the window, newest first. `before`: earlier episodes, newest first.
+    of its table within the window, newest first. `before`: earlier episodes, newest first. `finding`: what the alert is
+    about, in its state of now, which outlasts the alert; null: no finding belongs to it.
     """
 
     alert: AlertView
+    finding: Finding | None
     active_at: Millis | None
     window: AlertWindow
     labels: dict[str, str]
@@ -146,7 +155,8 @@ class Incident(View, frozen=True, kw_only=True):
 
 class AlertTarget(View, frozen=True, kw_only=True):
     """The target of an alert link. `path` is a path of this server; null if the user has to choose among `tables` or no
-    table is known. `source`: where the answer was found.
+    table is known. `source`: where the answer was found. `finding`: what the alert is about; null: no finding belongs
+    to it, or there is a record, which has it.
     """
 
     path: str | None
@@ -157,6 +167,7 @@ class AlertTarget(View, frozen=True, kw_only=True):
     window: AlertWindow
     labels: dict[str, str]
     tables: list[AlertTable]
+    finding: Finding | None
 
 
 class AlertStreamEvent(View, frozen=True, kw_only=True):

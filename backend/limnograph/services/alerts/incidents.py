@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
 
 from limnograph.domain.answers.alerts import AlertWindow, Incident
-from limnograph.domain.answers.commits import CommitRow, CommitsPage
+from limnograph.domain.answers.commits import CommitRow
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
@@ -16,8 +15,10 @@ from limnograph.domain.metrics.promql import Selector
 from limnograph.domain.queries import CommitsQuery
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.clock import Clock
+from limnograph.services.alerts.context import AlertContext
 from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.intake import HIDDEN
+from limnograph.services.alerts.interval import interval_of
 from limnograph.services.alerts.links import expression, links
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.views import nearest, transition, view, window_of
@@ -26,18 +27,20 @@ from limnograph.services.sources.metrics import Metrics
 LONGEST_PENDING = 7 * 86_400 * MICROS_PER_SECOND
 ASK_S = 2.0
 COMMITS, BEFORE = 50, 20
-Commits = Callable[[CommitsQuery], Awaitable[CommitsPage]]
 
 
 class Incidents:
-    """`commits`: the lists of commits; `alertmanager`: its public address in the settings. Immutable after
-    construction.
-    """
+    """`alertmanager`: its public address in the settings. Immutable after construction."""
 
     def __init__(
-        self, alerts: AlertRegistry, commits: Commits, clock: Clock, metrics: Metrics | None, alertmanager: str | None
+        self,
+        alerts: AlertRegistry,
+        context: AlertContext,
+        clock: Clock,
+        metrics: Metrics | None,
+        alertmanager: str | None,
     ) -> None:
-        self._alerts, self._commits, self._clock = alerts, commits, clock
+        self._alerts, self._context, self._clock = alerts, context, clock
         self._metrics, self._alertmanager = metrics, alertmanager
 
     async def of(self, fingerprint: str, starts_at: Micros | None) -> Incident:
@@ -54,6 +57,7 @@ class Incidents:
         annotations = {k: v for k, v in (fact.annotations or {}).items() if k not in HIDDEN.values()}
         return Incident(
             alert=view(episode),
+            finding=self._context.finding_of(fact, interval_of(episode)),
             active_at=to_millis(since),
             window=window,
             labels=fact.labels or {},
@@ -87,7 +91,7 @@ class Incidents:
         name = TableName(fact.catalog, fact.namespace, fact.table)
         query = CommitsQuery(start=window.start, end=max(end, window.start + 1), table=name, limit=COMMITS)
         try:
-            return (await self._commits(query)).rows
+            return (await self._context.commits(query)).rows
         except (NotFound, SourceError):
             return []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from limnograph.domain import cursors
@@ -13,12 +13,14 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
+from limnograph.services.alerts.context import AlertContext
 from limnograph.services.alerts.episode import AlertEpisode
-from limnograph.services.alerts.incidents import Commits, Incidents
+from limnograph.services.alerts.incidents import Incidents
 from limnograph.services.alerts.intake import parse_webhook
+from limnograph.services.alerts.interval import interval_of
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.targets import AlertQuestion, AlertTargets
-from limnograph.services.alerts.views import place, view, week
+from limnograph.services.alerts.views import place, row, week
 from limnograph.services.events.bodies import apart
 from limnograph.services.events.received import Acknowledgement
 from limnograph.services.sources.metrics import Metrics
@@ -35,26 +37,27 @@ class AlertsQuery(NamedTuple):
 
 
 class AlertPages:
-    """`known`: names of the currently known tables; `commits`: the lists of commits. Immutable after construction."""
+    """Immutable after construction."""
 
     def __init__(
         self,
         alerts: AlertRegistry,
-        known: Callable[[], Sequence[TableName]],
-        commits: Commits,
+        context: AlertContext,
         clock: Clock,
         *,
         metrics: Metrics | None = None,
         active: ActiveAlerts | None = None,
         alertmanager: str | None = None,
     ) -> None:
-        self._alerts, self._known, self._clock = alerts, known, clock
-        self._incidents = Incidents(alerts, commits, clock, metrics, alertmanager)
-        self._targets = AlertTargets(alerts, known, clock, metrics, active)
+        self._alerts, self._context, self._clock = alerts, context, clock
+        self._incidents = Incidents(alerts, context, clock, metrics, alertmanager)
+        self._targets = AlertTargets(alerts, context, clock, metrics, active)
 
     async def take(self, body: bytes) -> Acknowledgement:
         """Accept the alerts of a webhook; durable on return. Raises InvalidInput, SourceError."""
-        told = await apart(len(body), parse_webhook, body, self._known, self._clock.now(), self._alerts.open_since)
+        told = await apart(
+            len(body), parse_webhook, body, self._context.tables, self._clock.now(), self._alerts.open_since
+        )
         facts = {(fact.fingerprint, fact.starts_at, fact.status): fact for fact in reversed(told)}
         new = await self._alerts.accept(list(facts.values())) if facts else 0
         return Acknowledgement(new, len(told) - new)
@@ -73,7 +76,7 @@ class AlertPages:
         rows, rest = chosen[: query.limit], chosen[query.limit :]
         cursor = cursors.encode(asked, list(place(rows[-1]))) if rest else None
         return AlertsPage(
-            rows=[view(episode) for episode in rows],
+            rows=[row(each, self._context.finding_of(each.fact, interval_of(each))) for each in rows],
             weeks=self._weeks(every, rows),
             firing=counts["firing"],
             resolved=counts["resolved"],

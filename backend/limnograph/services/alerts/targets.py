@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
 from limnograph.domain.answers.alerts import AlertTable, AlertTarget, AlertWindow
+from limnograph.domain.answers.findings import Finding
 from limnograph.domain.errors import LimnographError, SourceError
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
@@ -18,7 +19,9 @@ from limnograph.domain.page_paths import table_path
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
+from limnograph.services.alerts.context import AlertContext
 from limnograph.services.alerts.episode import AlertEpisode
+from limnograph.services.alerts.interval import interval_at
 from limnograph.services.alerts.links import expression
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.views import nearest, open_window, place, refs, table_of, window_of
@@ -44,24 +47,22 @@ class _Active(NamedTuple):
 
 
 class AlertTargets:
-    """`known`: names of the currently known tables; `metrics`, `active`: the sources to query without a record.
-    Immutable after construction.
-    """
+    """`metrics`, `active`: the sources to query without a record. Immutable after construction."""
 
     def __init__(
         self,
         alerts: AlertRegistry,
-        known: Callable[[], Sequence[TableName]],
+        context: AlertContext,
         clock: Clock,
         metrics: Metrics | None,
         active: ActiveAlerts | None,
     ) -> None:
-        self._alerts, self._known, self._clock = alerts, known, clock
+        self._alerts, self._context, self._clock = alerts, context, clock
         self._metrics, self._active = metrics, active
 
     async def of(self, question: AlertQuestion) -> AlertTarget:
         """Our own record, else Prometheus, else Alertmanager, else the link itself."""
-        meant = tables(question.labels, self._known())
+        meant = tables(question.labels, self._context.tables())
         told = self._of_record(question, self._alerts.episodes(), meant)
         if not told:
             with contextlib.suppress(SourceError):
@@ -70,7 +71,7 @@ class AlertTargets:
             return self._from_record(question, told)
         active = await self._asked(question)
         if active is not None:
-            meant = tables(active.labels, self._known()) or meant
+            meant = tables(active.labels, self._context.tables()) or meant
         return self._from_link(question, active, meant)
 
     def _of_record(
@@ -101,6 +102,7 @@ class AlertTargets:
             window=window_of(fact.starts_at, fact.starts_at, one, expression(fact.generator_url)),
             labels=fact.labels or {},
             tables=refs(fact),
+            finding=None,
         )
 
     def _from_link(self, question: AlertQuestion, active: _Active | None, meant: Sequence[TableName]) -> AlertTarget:
@@ -109,7 +111,7 @@ class AlertTargets:
         window = open_window(since if since is not None else self._clock.now(), live=since is not None)
         about_tables = [table_of(*name) for name in meant]
         found = _target(question, active.source if active else "url", about_tables, window=window)
-        known = set(self._known())
+        known = set(self._context.tables())
         path = None
         if len(meant) == 1 and meant[0] in known:
             span = {"from": window.start, **({} if window.end is None else {"to": window.end})}
@@ -123,7 +125,22 @@ class AlertTargets:
             window=window,
             labels=dict(active.labels) if active else dict(question.labels),
             tables=about_tables,
+            finding=self._finding(active, question, meant[0]) if len(meant) == 1 else None,
         )
+
+    def _finding(self, active: _Active | None, question: AlertQuestion, table: TableName) -> Finding | None:
+        labels = dict(active.labels if active else question.labels)
+        onset = (active.since if active else None) or question.starts_at or self._clock.now()
+        fact = AlertFact(
+            fingerprint=active.fingerprint if active else "",
+            starts_at=onset,
+            status="firing",
+            **table._asdict(),
+            alert_name=labels.get("alertname"),
+            job_name=labels.get("job_name"),
+            labels=labels,
+        )
+        return self._context.finding_of(fact, interval_at(onset))
 
     async def _asked(self, question: AlertQuestion) -> _Active | None:
         """The alert with these labels in Prometheus, else in Alertmanager; a source that fails counts as no answer."""
@@ -187,4 +204,5 @@ def _target(
         window=window,
         labels=dict(question.labels),
         tables=refs,
+        finding=None,
     )

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from limnograph.domain.answers.alerts import AlertSpan, AlertTable, AlertTransition, AlertView, AlertWeek, AlertWindow
+import msgspec
+
+from limnograph.domain.answers.alerts import (
+    AlertRow,
+    AlertSpan,
+    AlertTable,
+    AlertTransition,
+    AlertView,
+    AlertWeek,
+    AlertWindow,
+)
+from limnograph.domain.answers.findings import Finding
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros, to_millis
 from limnograph.services.alerts.episode import AlertEpisode
+from limnograph.services.alerts.interval import LEAST_BEFORE
 from limnograph.services.alerts.links import longest_range_s
 
-LEAST_BEFORE = 3_600 * MICROS_PER_SECOND
-"""The window begins at least this long before the expression became true."""
 AFTER = 30 * 60 * MICROS_PER_SECOND
 WEEK = 7 * 86_400 * MICROS_PER_SECOND
 MOST_SPANS = 100
@@ -36,6 +46,11 @@ def view(episode: AlertEpisode) -> AlertView:
         summary=told.get("summary") or told.get("message") or told.get("description"),
         source=fact.source,
     )
+
+
+def row(episode: AlertEpisode, finding: Finding | None) -> AlertRow:
+    """An episode in the list."""
+    return AlertRow(**msgspec.structs.asdict(view(episode)), finding=finding)
 
 
 def week(fingerprint: str, episodes: Sequence[AlertEpisode], now: Micros) -> AlertWeek:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.finding_codes import severity_rank
+from limnograph.domain.finding_codes import group_of, severity_rank
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
 
@@ -38,6 +39,18 @@ class FindingsBoard:
         self.open: Sequence[FindingFact] = [fact for fact in self.facts if fact.state == "open"]
         self.standing = (*_version(self.facts), behind)
         """Equal for boards that rank tables in the same way."""
+
+    @cached_property
+    def by_job(self) -> Mapping[str, Sequence[FindingFact]]:
+        """The same by job: findings about a job, and those that slowed it."""
+        by_job: dict[str, list[FindingFact]] = defaultdict(list)
+        for fact in self.facts:
+            slowed = {each.job_name for each in fact.effects or () if each.verdict == "slower"}
+            own = {fact.subject} if group_of(fact.code) == "jobs" else set()
+            for job in slowed | own:
+                if job:
+                    by_job[job].append(fact)
+        return by_job
 
     def version(self, key: str | None) -> tuple[int, ...]:
         """Differs when a finding of a table, or of any table, opened, closed or changed."""

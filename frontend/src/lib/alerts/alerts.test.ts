@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { byTable, firstOfEach, stripBars, stripText } from './groups.ts';
 import { incidentHref, isDated, labelsOf, narrowTo } from './link.ts';
 import { alertsHref, alertsQuestion, choiceOf } from './question.ts';
-import { lookOf, refOf, stateText } from './words.ts';
+import { finding, recovered } from '#lib/findings/fixtures.ts';
+import { causeState, episodeLook, lookOf, refOf, stateText } from './words.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 6);
 
@@ -12,6 +13,16 @@ test('what fires stands out by its severity, what is over is calm', () => {
   expect(lookOf('team-x', 'firing')).toMatchObject({ tone: 'warn', word: 'Team-x' });
   expect(lookOf(null, 'firing')).toMatchObject({ tone: 'warn', word: 'Alert' });
   expect(lookOf('critical', 'resolved').tone).toBe('ok');
+});
+test('an alert that is over is not calm while its cause is there (M14)', () => {
+  expect(episodeLook('warning', 'resolved', finding())).toMatchObject({ tone: 'crit', word: 'Critical' });
+  expect(causeState('resolved', finding())).toBe('the cause is still there');
+  expect(episodeLook('warning', 'resolved', recovered()).tone).toBe('ok');
+  expect(causeState('resolved', recovered())).toBeNull();
+  expect(episodeLook('warning', 'firing', recovered()).tone).toBe('warn');
+  expect(causeState('firing', recovered())).toBe('the cause is gone');
+  expect(episodeLook('warning', 'resolved', null).tone).toBe('ok');
+  expect(causeState('firing', null)).toBeNull();
 });
 test('how long it fires or fired; an end that is not known is not made up', () => {
   const alert = { starts_at: NOW - 3_600_000, ends_at: null, heard_at: null };

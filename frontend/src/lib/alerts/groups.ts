@@ -5,15 +5,15 @@ import { tableText, type Alert } from './words.ts';
 
 type Span = Schemas['AlertWeek']['spans'][number];
 
-export interface Group {
+export interface Group<Row extends Alert> {
   readonly key: string;
   readonly table: Alert['table'];
-  readonly rows: readonly Alert[];
+  readonly rows: readonly Row[];
 }
 
 /** Rows of one table together; tables in the order of their first row, so what fires stays on top. */
-export function byTable(rows: readonly Alert[]): Group[] {
-  const groups = new Map<string, Alert[]>();
+export function byTable<Row extends Alert>(rows: readonly Row[]): Group<Row>[] {
+  const groups = new Map<string, Row[]>();
   for (const row of rows) {
     const key = tableText(row.table);
     const group = groups.get(key);

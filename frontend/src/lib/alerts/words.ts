@@ -1,10 +1,12 @@
 // What alerts are called: severity and state as icon, word and tone; their table's name and their page. Pure.
 import type { Schemas } from '#lib/api/client.ts';
 import type { TableRef } from '#lib/api/names.ts';
+import { isOpen, severityLook, type Finding } from '#lib/findings/words.ts';
 import { duration } from '#lib/format/duration.ts';
 import type { IconName } from '#lib/ui/icons.ts';
 
 export type Alert = Schemas['AlertView'];
+export type AlertRow = Schemas['AlertRow'];
 type AlertTable = Schemas['AlertTable'];
 /** `pending`: true, but not for long enough yet; `unknown`: no source that responds knows it any more. */
 export type State = Schemas['AlertTarget']['state'];
@@ -29,6 +31,22 @@ export function lookOf(severity: string | null, state: State): Look {
   if (state === 'unknown') return { icon: 'unknown', word, tone: 'unknown' };
   if (CRITICAL.has(said)) return { icon: 'crit', word, tone: 'crit' };
   return { icon: MILD.has(said) ? 'info' : 'warn', word, tone: 'warn' };
+}
+
+const TONES = { 'c-crit': 'crit', 'c-warn': 'warn', 'c-ok': 'ok', 'c-unknown': 'unknown' } as const;
+
+/** How an episode stands out beside what it is about: an alert that is over while its cause is still there is not calm. */
+export function episodeLook(severity: string | null, state: State, finding: Finding | null): Look {
+  if (state !== 'resolved' || !finding || !isOpen(finding)) return lookOf(severity, state);
+  const { icon, word, tone } = severityLook(finding.severity);
+  return { icon, word, tone: TONES[tone] };
+}
+
+/** `the cause is still there`; null: the alert itself says enough. */
+export function causeState(state: State, finding: Finding | null): string | null {
+  if (!finding) return null;
+  if (state === 'resolved' && isOpen(finding)) return 'the cause is still there';
+  return state === 'firing' && !isOpen(finding) ? 'the cause is gone' : null;
 }
 
 /** `firing for 2 h 44 m`, `resolved, fired for 50 m`. A second counts in the first minutes only. */

@@ -752,6 +752,26 @@ export interface components {
             url: string | null;
         };
         /**
+         * AlertRow
+         * @description One episode in the list. `finding`: what it is about, in its state of now; null: no finding belongs to it.
+         */
+        AlertRow: {
+            alert_name: string | null;
+            ends_at: number | null;
+            finding: components["schemas"]["Finding"] | null;
+            fingerprint: string;
+            heard_at: number | null;
+            job_name: string | null;
+            muted: ("inhibited" | "silenced") | null;
+            severity: string | null;
+            source: string | null;
+            starts_at: number;
+            /** @enum {unknown} */
+            state: "firing" | "resolved" | "unknown";
+            summary: string | null;
+            table: components["schemas"]["AlertTable"] | null;
+        };
+        /**
          * AlertSpan
          * @description An interval in which an alert fired; `end` null: still firing. Without a received end, `end` is the time of the
          *         last notification.
@@ -779,10 +799,12 @@ export interface components {
         /**
          * AlertTarget
          * @description The target of an alert link. `path` is a path of this server; null if the user has to choose among `tables` or no
-         *         table is known. `source`: where the answer was found.
+         *         table is known. `source`: where the answer was found. `finding`: what the alert is about; null: no finding belongs
+         *         to it, or there is a record, which has it.
          */
         AlertTarget: {
             active_at: number | null;
+            finding: components["schemas"]["Finding"] | null;
             fingerprint: string | null;
             labels: {
                 [key: string]: string;
@@ -876,7 +898,7 @@ export interface components {
             firing: number;
             next_cursor: string | null;
             resolved: number;
-            rows: components["schemas"]["AlertView"][];
+            rows: components["schemas"]["AlertRow"][];
             unknown: number;
             weeks: components["schemas"]["AlertWeek"][];
         };
@@ -1641,7 +1663,8 @@ export interface components {
         /**
          * Incident
          * @description One episode with its context. `active_at`: when its expression became true, if Prometheus still knows. `commits`:
-         *         of its table within the window, newest first. `before`: earlier episodes, newest first.
+         *         of its table within the window, newest first. `before`: earlier episodes, newest first. `finding`: what the alert is
+         *         about, in its state of now, which outlasts the alert; null: no finding belongs to it.
          */
         Incident: {
             active_at: number | null;
@@ -1652,6 +1675,7 @@ export interface components {
             before: components["schemas"]["AlertView"][];
             commits: components["schemas"]["CommitRow"][];
             expression: string | null;
+            finding: components["schemas"]["Finding"] | null;
             labels: {
                 [key: string]: string;
             };

@@ -14,6 +14,7 @@ import { fullName } from '#lib/api/names.ts';
 import { refOf, type State } from '#lib/alerts/words.ts';
 import { lastOperationSentences } from '#lib/effects/notes.ts';
 import type { ExplainView } from '#lib/explain/ExplainView.svelte.ts';
+import { causingCommit } from '#lib/findings/words.ts';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
@@ -66,7 +67,12 @@ export class IncidentView {
       ? suspectsOf(this.incident, commits, this.timeline.data?.watermark)
       : undefined;
   });
-  readonly noted = $derived(this.suspects?.outstanding?.commit.snapshot_id ?? null);
+  /** What the alert is about; null: no finding belongs to it. */
+  readonly finding = $derived(this.incident?.finding ?? null);
+  /** The commit that caused the finding; without a finding, the commit that stands out. */
+  readonly noted = $derived(
+    this.finding ? causingCommit(this.finding) : (this.suspects?.outstanding?.commit.snapshot_id ?? null),
+  );
   /** The commit shown in full. */
   readonly shownId = $derived(this.chosen ?? this.noted);
   readonly answer = $derived(

@@ -5,7 +5,8 @@ import type { TableRef } from '#lib/api/names.ts';
 import type { CommitEvent } from '#lib/api/lanes.ts';
 import { lanesFor, withAlert } from './lanes.ts';
 import { graphHref, waysOut } from './out.ts';
-import { reportOf } from './report.ts';
+import { finding, SNAPSHOT } from '#lib/findings/fixtures.ts';
+import { findingStory, reportOf } from './report.ts';
 import { type About, ignorableWhen, runbookName, runbookOfRule, stepsOf } from './runbook.ts';
 import literals from './spark-literals.json' with { type: 'json' };
 import { forTable, sparkLiteral } from './statements.ts';
@@ -35,7 +36,7 @@ function incident(
       },
     },
     ...{ active_at: null, window: { from: FIRED - 60 * MINUTE, to: null }, labels: {}, annotations: {} },
-    ...{ expression: null, transitions: [], commits: [], before: [], links: [] },
+    ...{ expression: null, transitions: [], commits: [], before: [], links: [], finding: null },
     ...more,
   };
 }
@@ -268,6 +269,23 @@ test('names are text in the Markdown, and the link comes last', () => {
   expect(text).toContain('**a\\*b\\<img\\>** on **lake.sales.orders**: critical, firing for 1 h 30 m');
   expect(text).toContain('- the commit `5184430069070270604`');
   expect(text.trimEnd().endsWith('https://l/alerts/1')).toBe(true);
+});
+
+test('the report of an alert with a finding has its verdict, evidence, state and commit', () => {
+  const story = findingStory(finding(), FIRED + 90 * MINUTE);
+  const text = reportOf({
+    ...{ incident: incident(), state: 'resolved', now: FIRED + 90 * MINUTE, steps: [], link: 'https://l/a' },
+    ...story,
+  });
+  for (const part of [
+    'Data files rose from 120 to 1,620 at once.',
+    'demo\\_burst added 1,500 files',
+    'churn takes 3.1× as long (2.6 to 3.7)',
+    'Open for ',
+    `- the commit \`${SNAPSHOT}\``,
+    '- Files added: 1,500',
+  ])
+    expect(text).toContain(part);
 });
 
 const CLICKS = { catalog: 'prod', namespace: 'web', table: 'clicks' };

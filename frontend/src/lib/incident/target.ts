@@ -25,6 +25,7 @@ export function incidentOf(target: AlertTarget): Schemas['Incident'] | null {
       summary: null,
       source: target.source,
     },
+    finding: target.finding,
     active_at: target.active_at,
     window: target.window,
     labels,
