@@ -90,3 +90,23 @@ test('the list of alerts tells the finding of each, and which of them is not ove
   const told = page.getByRole('link', { name: /Data files rose from 1,202 to 51,202/ }).first();
   await expect(told).toHaveAttribute('href', `/findings/${BURST_FINDING}`);
 });
+
+test('M2: Explain and the page of the commit say what the finding says', async ({ page }) => {
+  const finding = burst({ effects: [unheard()] });
+  await changeAnswer<object>(page, /\/explain\?/, (body) => void Object.assign(body, { finding }));
+  await changeAnswer<object>(
+    page,
+    /\/commits\/\d+$/,
+    (body) => void Object.assign(body, { findings: [finding] }),
+  );
+  await page.goto(linkOf(BURST_LABELS));
+  const told = page.getByRole('region', { name: 'Explain' }).getByRole('link', { name: /^Data files rose/ });
+  await expect(told).toHaveAttribute('href', `/findings/${BURST_FINDING}`);
+  await page.getByRole('link', { name: 'Open commit' }).first().click();
+  await expect(page).toHaveURL(new RegExp(`/commits/${BURST_ID}$`));
+  await expect(page.getByText('Caused:')).toBeVisible();
+  await expect(page.getByRole('link', { name: /^Data files rose from 1,202/ })).toHaveAttribute(
+    'href',
+    `/findings/${BURST_FINDING}`,
+  );
+});

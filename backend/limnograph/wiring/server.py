@@ -32,7 +32,8 @@ from limnograph.services.events.intake import EventIntake
 from limnograph.services.events.naming import KnownTable, TableResolver
 from limnograph.services.events.reported_commits import ReportedCommits
 from limnograph.services.explain.labels import Labels
-from limnograph.services.explain.page import ExplainPages
+from limnograph.services.explain.page import ExplainContext, ExplainPages
+from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_findings import JobFindings
@@ -245,21 +246,27 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         findings=findings,
     )
     commits = CommitLists(store)
+
+    def board() -> FindingsBoard:
+        return findings.board
+
     context = AlertContext(
         tables=lambda: [known.name for known in _known_tables(store)],
         commits=commits.page,
-        finding_of=AlertFindings(lambda: findings.board).of,
+        finding_of=AlertFindings(board).of,
     )
     return Backend(
         fleet=fleet,
         tables=TableService(store, jobs, clock, findings),
         timelines=_timelines(options, shared, old),
         commits=commits,
-        commit_details=CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock)),
+        commit_details=CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), board),
         partitions=PartitionPages(store, old, clock),
         schemas=SchemaPages(store, old, clock),
         refs=RefPages(store, old, clock),
-        explanations=ExplainPages(store, jobs, clock, Labels(options.inbox, old, clock), options.meta),
+        explanations=ExplainPages(
+            store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), board, options.meta)
+        ),
         effects=EffectLedger(store, shared.effect_records, TableOwners(store, old), shared.measurer),
         findings=findings,
         runs=shared.runs,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from limnograph.domain.answers.effects import Verdict
+from limnograph.domain.answers.findings import Finding
 from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
 
@@ -142,7 +143,8 @@ class TouchedRows(View, frozen=True, kw_only=True):
 class CommitDetail(View, frozen=True, kw_only=True, omit_defaults=True):
     """One commit: its effect on its parent's state, its writer, the partitions it touched, and the runs around it.
     `expired`: snapshot expiry removed it from the table's metadata, so that time travel to it is impossible; null if
-    unknown. `written_by_run`: absent if no run reported the commit; `written_by_job` may still be known.
+    unknown. `written_by_run`: absent if no run reported the commit; `written_by_job` may still be known. `findings`:
+    those that the commit caused or ended.
     """
 
     commit: CommitRow
@@ -167,4 +169,5 @@ class CommitDetail(View, frozen=True, kw_only=True, omit_defaults=True):
     next_id: str | None
     expired: bool | None
     touched: TouchedRows
+    findings: list[Finding]
     written_by_run: WritingRun | None = None

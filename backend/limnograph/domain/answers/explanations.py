@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from limnograph.domain.answers.commits import CommitRow
+from limnograph.domain.answers.findings import Finding
 from limnograph.domain.answers.timeline import LaneQuery
 from limnograph.domain.time import Millis
 
@@ -245,7 +246,8 @@ class ExplainPage(msgspec.Struct, kw_only=True):
     `runs` and `controls`: the number of runs of the job, and of other jobs, that were compared; `tables`: those that
     the job reads. `around`: one for each change of the explanation. `differences`: largest first. `watermark`: commits
     are known up to this instant. `pending`: what cannot be explained before another run ends, null: nothing. `queries`:
-    the queries for runs and commits, as text to copy. `sure_from`: the least posterior of a commit for each word of
+    the queries for runs and commits, as text to copy. `finding`: what the findings say of the job in the range, in its
+    state of now; null: none is about it. `sure_from`: the least posterior of a commit for each word of
     confidence; commits are named at `possible` or above.
     """
 
@@ -266,5 +268,6 @@ class ExplainPage(msgspec.Struct, kw_only=True):
     notes: list[str]
     watermark: Millis | None
     pending: Pending | None
+    finding: Finding | None
     queries: LaneQuery
     sure_from: dict[str, float]

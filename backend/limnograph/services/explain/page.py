@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -25,7 +26,7 @@ from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.events import LabelFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.secrecy import placeless
-from limnograph.domain.time import Millis, to_millis
+from limnograph.domain.time import Millis, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.explain.around import around
 from limnograph.services.explain.baseline import Windows, levels
@@ -36,6 +37,8 @@ from limnograph.services.explain.pending import pending, told
 from limnograph.services.explain.queries import queries
 from limnograph.services.explain.question import ExplainQuestion, Questions, QuestionScope
 from limnograph.services.explain.signals import told_against
+from limnograph.services.findings.board import FindingsBoard
+from limnograph.services.findings.of_pages import JobRange, finding_of_job
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
@@ -52,15 +55,24 @@ UNHEARD = "Labels could not be read in time and are missing."
 NO_JOB = "No job is known for this table: add one in the settings, push its runs, or label its metrics."
 
 
-class ExplainPages:
-    """Explains why a job of a table changed, and stores users' labels on commits. `meta`: namespace of the meta tables
-    in SQL. Immutable after construction.
+class ExplainContext(NamedTuple):
+    """`labels`: what users said about commits; `findings`: all current findings; `meta`: namespace of the meta tables
+    in SQL.
     """
 
-    def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, labels: Labels, meta: str = "limnograph") -> None:
-        self._store, self._jobs, self._clock, self._labels, self._meta = store, jobs, clock, labels, meta
+    labels: Labels
+    findings: Callable[[], FindingsBoard]
+    meta: str = "limnograph"
+
+
+class ExplainPages:
+    """Explains why a job of a table changed, and stores users' labels on commits. Immutable after construction."""
+
+    def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, context: ExplainContext) -> None:
+        self._store, self._jobs, self._clock = store, jobs, clock
+        self._labels, self._findings, self._meta = context
         self._tables = TableHistories(store, clock)
-        self._questions = Questions(store, jobs, self._tables, labels)
+        self._questions = Questions(store, jobs, self._tables, self._labels)
 
     async def say(self, name: TableName, said: LabelInput, author: str) -> Label:
         """Store a user's label on a commit. Raises NotFound, SourceError."""
@@ -101,6 +113,7 @@ class ExplainPages:
             notes=[*known.notes, *self._missing(), *([UNHEARD] if said is None else [])],
             watermark=self._known_until(name),
             pending=waits,
+            finding=finding_of_job(self._findings(), _range_of(asked, chosen.name, answer, known)),
             queries=queries(matchers, known.histories, asked, self._meta),
             sure_from=SURE_FROM,
         )
@@ -151,6 +164,7 @@ class ExplainPages:
             notes=[],
             watermark=self._known_until(name),
             pending=None,
+            finding=None,
             queries=LaneQuery(),
             sure_from=SURE_FROM,
         )
@@ -161,6 +175,11 @@ def _chosen(linked: Sequence[LinkedJob], job: str | None) -> LinkedJob | None:
     if job is None:
         return next(iter(readers or linked), None)
     return next((each for each in (*readers, *linked) if each.name == job), None)
+
+
+def _range_of(asked: Windows, job: str, answer: Explanation, known: ExplainQuestion) -> JobRange:
+    tables = [history.name for history in known.histories if history.name is not None]
+    return JobRange(job, to_micros(asked.start), to_micros(asked.end), answer.blamed, tables)
 
 
 def _worked_out(known: ExplainQuestion, asked: Windows) -> tuple[Explanation, list[ChangeBounds], list[Difference]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChange, SizeShape
@@ -10,6 +11,8 @@ from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES, SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND, to_millis
 from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.findings.board import FindingsBoard
+from limnograph.services.findings.of_pages import findings_of_commit
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.lake.history import History
 from limnograph.services.lake.loading import rows_by_id
@@ -42,10 +45,18 @@ class _CommitContext(NamedTuple):
 
 
 class CommitDetails:
-    """The page of one commit. Immutable after construction."""
+    """The page of one commit. `findings`: all current ones. Immutable after construction."""
 
-    def __init__(self, store: HotStore, engine: QueryEngine, jobs: Jobs, effects: CommitEffects) -> None:
+    def __init__(
+        self,
+        store: HotStore,
+        engine: QueryEngine,
+        jobs: Jobs,
+        effects: CommitEffects,
+        findings: Callable[[], FindingsBoard],
+    ) -> None:
         self._store, self._engine, self._jobs, self._effects = store, engine, jobs, effects
+        self._findings = findings
 
     async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
         """Raises NotFound for an unknown table or commit, SourceError if the meta tables cannot be read."""
@@ -84,6 +95,7 @@ class CommitDetails:
             written_by_run=writing_run(run, name, row.snapshot_id) if run else None,
             expired=history.retained.has_expired(row.sequence_number),
             touched=touched_rows(history, row),
+            findings=findings_of_commit(self._findings(), history.uuid, row.snapshot_id),
         )
 
     def _find(self, name: TableName, snapshot_id: int) -> _CommitContext:

@@ -1077,13 +1077,15 @@ export interface components {
          * CommitDetail
          * @description One commit: its effect on its parent's state, its writer, the partitions it touched, and the runs around it.
          *         `expired`: snapshot expiry removed it from the table's metadata, so that time travel to it is impossible; null if
-         *         unknown. `written_by_run`: absent if no run reported the commit; `written_by_job` may still be known.
+         *         unknown. `written_by_run`: absent if no run reported the commit; `written_by_job` may still be known. `findings`:
+         *         those that the commit caused or ended.
          */
         CommitDetail: {
             commit: components["schemas"]["CommitRow"];
             diff: components["schemas"]["Diff"][];
             effects: components["schemas"]["RunEffect"][];
             expired: boolean | null;
+            findings: components["schemas"]["Finding"][];
             manifest_list: string | null;
             metadata_location: string | null;
             next_id: string | null;
@@ -1320,7 +1322,8 @@ export interface components {
          *         `runs` and `controls`: the number of runs of the job, and of other jobs, that were compared; `tables`: those that
          *         the job reads. `around`: one for each change of the explanation. `differences`: largest first. `watermark`: commits
          *         are known up to this instant. `pending`: what cannot be explained before another run ends, null: nothing. `queries`:
-         *         the queries for runs and commits, as text to copy. `sure_from`: the least posterior of a commit for each word of
+         *         the queries for runs and commits, as text to copy. `finding`: what the findings say of the job in the range, in its
+         *         state of now; null: none is about it. `sure_from`: the least posterior of a commit for each word of
          *         confidence; commits are named at `possible` or above.
          */
         ExplainPage: {
@@ -1329,6 +1332,7 @@ export interface components {
             controls: number;
             differences: components["schemas"]["Difference"][];
             explanation: components["schemas"]["Explanation"];
+            finding: components["schemas"]["Finding"] | null;
             from: number;
             job: string | null;
             labels: components["schemas"]["Label"][];

@@ -39,6 +39,7 @@ export function commitDetail(change: Partial<Schemas['CommitDetail']> = {}): Sch
   const after = before.map((n, i) => (i === 7 ? 50_000 : n));
   return {
     commit: commitRow(),
+    findings: [],
     parent: null,
     diff: [
       { metric: 'data_files', unit: 'files', before: 1202, after: 51_202, delta: 50_000 },

@@ -67,6 +67,7 @@ export const competing = (
 });
 
 export const explainPage = (change: Partial<Page> = {}): Page => ({
+  finding: null,
   job: 'rollup_customer_events',
   from: FROM,
   to: FROM + 6 * 60 * MINUTE,
