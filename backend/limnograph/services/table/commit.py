@@ -15,6 +15,7 @@ from limnograph.services.lake.history import History
 from limnograph.services.lake.loading import rows_by_id
 from limnograph.services.lake.provisional import completed
 from limnograph.services.lake.store import HotStore
+from limnograph.services.notes.targets import NoteTarget
 from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import commit_row
 from limnograph.services.table.touched import touched_rows
@@ -85,6 +86,12 @@ class CommitDetails:
             expired=history.retained.has_expired(row.sequence_number),
             touched=touched_rows(history, row),
         )
+
+    async def note_target(self, name: TableName, snapshot_id: int) -> NoteTarget:
+        """A commit as the target of a note. Raises NotFound, SourceError."""
+        with self._store.reads.page():
+            found = await self._store.reads.ask(self._find, name, snapshot_id)
+        return NoteTarget("commit", str(snapshot_id), found.history.uuid, name, found.row.committed_at)
 
     def _find(self, name: TableName, snapshot_id: int) -> _CommitContext:
         """The whole row and its parent, from the meta tables by id, else from the watcher; with the surrounding
