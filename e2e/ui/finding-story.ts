@@ -37,6 +37,7 @@ export function burst(change: Partial<Finding> = {}): Finding {
       total_data_files: 51_202,
     },
     evaluated_at: at('05:59:30'),
+    ...{ acknowledged_until: null, acknowledged_by: null, owner: null, notes: 0 },
     ...change,
   };
 }
@@ -124,6 +125,7 @@ export function answerOf(rows: readonly Finding[], url: URL, more: object = {}):
   return {
     json: {
       ...{ rows: listed.slice(first, next), total: listed.length, not_evaluated: 0, notes: [] },
+      acknowledged: 0,
       counts: Object.fromEntries(
         SEVERITIES.map((each) => [each, found.filter(({ severity }) => severity === each).length]),
       ),
@@ -147,6 +149,7 @@ function detailOf(rows: readonly Finding[], id: string): FindingsAnswer {
     json: {
       finding,
       history: [opened, rose].map((each) => ({ ...each, evidence: {} })),
+      earlier: [],
       seen_before: [before],
     },
   };

@@ -36,6 +36,7 @@ from limnograph.domain.facts.meta_tables import (
     HOURLY,
     LABELS,
     MAINTENANCE,
+    NOTES,
     REPORTS,
     RUNS,
     SCHEMA_VERSION,
@@ -45,6 +46,7 @@ from limnograph.domain.facts.meta_tables import (
     PartitionFact,
     SnapshotFact,
 )
+from limnograph.domain.facts.notes import NoteFact
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DAY = 86_400_000_000
@@ -150,8 +152,20 @@ def told() -> dict[MetaTable, list[Any]]:
         evidence={"files": "3"},
         effects=[FindingEffectFact(job_name="churn", verdict="slower", ratio=3.0, runs=6)],
     )
+    note = NoteFact(
+        event_id="n-1",
+        at=BEGIN + 6,
+        kind="ack",
+        scope="finding",
+        target="f" * 32,
+        table_uuid="u-1",
+        text="compaction is planned",
+        author="ada",
+        until=BEGIN + DAY,
+        severity="warning",
+    )
     inbox = {RUNS: [ended], ALERTS: [fired], REPORTS: [scan], LABELS: [said], EFFECTS: [effect]}
-    return {**inbox, FINDINGS: [finding]}
+    return {**inbox, FINDINGS: [finding], NOTES: [note]}
 
 
 def plain(rows: list[Any]) -> list[dict[str, Any]]:

@@ -92,6 +92,9 @@ def parts(
     options = ServerOptions(engine or MemoryEngine(), inbox or MemoryInbox(), clock or FixedClock(), sources, **given)
     made = build_services(options)
     made.store.refresh()
+    with contextlib.suppress(SourceError):
+        made.notes.catch_up()
+        made.team.owners.refresh()
     if evaluated:
         with contextlib.suppress(SourceError):
             made.evaluator.evaluate()

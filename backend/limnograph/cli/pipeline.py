@@ -38,7 +38,7 @@ _EXAMPLES = (
     "  limnograph pipeline --rebuild snapshots --yes  # drop it first"
 )
 _NAMES = {table.name: table for table in META_TABLES}
-_UNREPEATABLE = {"runs", "alerts", "reports", "labels", "maintenance"}
+_UNREPEATABLE = {"runs", "alerts", "reports", "labels", "notes", "maintenance"}
 """Meta tables whose rows cannot be rebuilt from the lake."""
 
 

@@ -11,8 +11,8 @@ import msgspec
 from limnograph.domain.time import Micros
 
 AccessScope = Literal["read", "webhook", "annotate", "maintain"]
-"""`read`: pages, the API and the stream. `webhook`: events that other programs push. `annotate`: labels visible to
-everyone. `maintain`: changes to the lake.
+"""`read`: pages, the API and the stream. `webhook`: events that other programs push. `annotate`: labels and notes,
+visible to everyone. `maintain`: changes to the lake.
 """
 
 SCOPES: tuple[AccessScope, ...] = get_args(AccessScope)

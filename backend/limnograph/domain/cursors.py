@@ -15,12 +15,22 @@ from typing import Any, Literal
 import msgspec
 
 from limnograph.domain.answers.effect_ledger import LedgerVerdict, Measure
+from limnograph.domain.answers.findings import AcknowledgedFilter
+from limnograph.domain.answers.notes import NoteKind, NoteScope
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.finding_codes import FindingCode, FindingSeverity
-from limnograph.domain.queries import CommitsQuery, Direction, EffectsQuery, FindingsQuery, FleetQuery, FleetSort
+from limnograph.domain.queries import (
+    CommitsQuery,
+    Direction,
+    EffectsQuery,
+    FindingsQuery,
+    FleetQuery,
+    FleetSort,
+    NotesQuery,
+)
 from limnograph.domain.time import Millis
 
-Kind = Literal["tables", "commits", "alerts", "effects", "findings"]
+Kind = Literal["tables", "commits", "alerts", "effects", "findings", "notes"]
 Position = list[int | float | str]
 UNKNOWN = "is not a valid cursor; omit it to start at the first page"
 _LEAST, _MOST = -(2**63), 2**63 - 1
@@ -56,6 +66,10 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     verdict: LedgerVerdict | None = None
     severity: FindingSeverity | None = None
     code: FindingCode | None = None
+    acknowledged: AcknowledgedFilter | None = None
+    scope: NoteScope | None = None
+    target_id: str | None = None
+    kind: NoteKind | None = None
 
     def value(self, parameter: str) -> Any:
         """The value of a parameter, by its wire name."""
@@ -127,6 +141,21 @@ def of_findings(query: FindingsQuery) -> CursorQuery:
         state=query.state,
         severity=query.severity,
         code=query.code,
+        only_table=query.table or None,
+        owner=query.owner or None,
+        acknowledged=query.acknowledged,
+    )
+
+
+def of_notes(query: NotesQuery) -> CursorQuery:
+    """The query of a page of notes."""
+    return CursorQuery(
+        of="notes",
+        start=query.start,
+        end=query.end,
+        scope=query.scope,
+        target_id=query.target_id or None,
+        kind=query.kind,
         only_table=query.table or None,
     )
 

@@ -8,6 +8,7 @@ LimnographError
 ├── Forbidden                      authenticated, but not permitted      forbidden
 ├── TooManyRequests(retry_after)   come back later                       too-many-requests
 ├── Conflict                       another writer committed first        conflict
+│   └── NoteSuperseded(note)       ... and replaced the same note        conflict
 ├── EnvironmentFault               the machine lacks something           exit 2
 ├── SourceError(source)            an upstream source failed             source-failed
 │   ├── SourceUnavailable          may be retried                        source-unavailable
@@ -21,9 +22,12 @@ Messages state what went wrong and what to do. Credentials are removed from them
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from limnograph.domain.secrecy import clean
+
+if TYPE_CHECKING:
+    from limnograph.domain.answers.notes import TeamNote
 
 
 class LimnographError(Exception):
@@ -86,6 +90,14 @@ class Conflict(LimnographError):
     """A compare-and-set failed because the head moved. Read again and recompute the difference."""
 
     problem_type = "conflict"
+
+
+class NoteSuperseded(Conflict):
+    """Another user replaced the same event of a note first, or its key belongs to another note; `note` as it is now."""
+
+    def __init__(self, detail: str, note: TeamNote) -> None:
+        super().__init__(detail)
+        self.note = note
 
 
 class EnvironmentFault(LimnographError):

@@ -7,7 +7,8 @@ from typing import Literal
 import msgspec
 
 from limnograph.domain.answers.effect_ledger import LedgerVerdict, Measure
-from limnograph.domain.answers.findings import FindingState
+from limnograph.domain.answers.findings import AcknowledgedFilter, FindingState
+from limnograph.domain.answers.notes import NoteKind, NoteScope
 from limnograph.domain.answers.partitions import PartitionSort
 from limnograph.domain.finding_codes import FindingCode, FindingSeverity
 from limnograph.domain.ids import TableName
@@ -124,7 +125,7 @@ class EffectsQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 class FindingsQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A page of findings; empty filters match all. Closed ones are those that closed in `[start, end)`, epoch ms.
-    `table`: `catalog.namespace.table`.
+    `table`: `catalog.namespace.table`. `acknowledged` applies to open ones.
     """
 
     start: Millis
@@ -132,6 +133,23 @@ class FindingsQuery(msgspec.Struct, frozen=True, kw_only=True):
     state: FindingState = "open"
     severity: FindingSeverity | None = None
     code: FindingCode | None = None
+    table: str = ""
+    owner: str = ""
+    acknowledged: AcknowledgedFilter = "false"
+    cursor: str | None = None
+    limit: int = DEFAULT_LIMIT
+
+
+class NotesQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of notes; empty filters match all. `start`, `end`: epoch ms; a note matches that is drawn in `[start,
+    end)`. `table`: `catalog.namespace.table`.
+    """
+
+    start: Millis | None = None
+    end: Millis | None = None
+    scope: NoteScope | None = None
+    target_id: str = ""
+    kind: NoteKind | None = None
     table: str = ""
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT

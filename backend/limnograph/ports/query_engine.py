@@ -19,6 +19,7 @@ Table = Literal[
     "labels",
     "effects",
     "findings",
+    "notes",
     "snapshots_hourly",
     "snapshots_daily",
 ]

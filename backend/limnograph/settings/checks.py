@@ -50,6 +50,9 @@ def _check_sources(settings: Settings) -> None:
     for i, objective in enumerate(settings.objectives):
         if not objective.tables:
             raise SettingsError(f"objectives[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")
+    for i, owner in enumerate(settings.owners):
+        if not owner.tables:
+            raise SettingsError(f"owners[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")
     if settings.alertmanager is not None:
         check_http("alertmanager.url", settings.alertmanager.url)
         if settings.alertmanager.public_url:

@@ -91,6 +91,11 @@ prometheus = "main"
 tables = "lake.sales.*"
 freshness_seconds = 900
 """,
+    "[[owners]]": """
+[[owners]]
+tables = "lake.sales.*"
+owner = "team-sales"
+""",
     "[inbox]": """
 [inbox]
 url = "postgresql+psycopg2://limnograph:${CATALOG_PASSWORD}@db.example.org/limnograph"

@@ -88,6 +88,17 @@ class ObjectiveSettings(FrozenSettings, frozen=True, kw_only=True):
     """Maximum age of the last commit, in seconds; drawn as a line in the freshness lane."""
 
 
+class OwnerSettings(FrozenSettings, frozen=True, kw_only=True):
+    """Who is responsible for tables. The first entry whose pattern matches a table applies, unless the table has a
+    property `owner` or a user set an owner in the dashboard.
+    """
+
+    tables: str
+    """Pattern over `catalog.namespace.table`, as in `[observe]`."""
+    owner: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+    """Name of a person or a team; plain text."""
+
+
 class RetentionSettings(FrozenSettings, frozen=True, kw_only=True):
     """How long the meta tables keep facts. Daily roll-ups are kept forever."""
 

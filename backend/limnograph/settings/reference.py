@@ -64,7 +64,12 @@ def sections() -> Iterator[tuple[str, type[FrozenSettings] | None]]:
         if name in _OWN | {"catalogs", "path_map"}:
             continue
         struct = _struct_of(kind)
-        many = {"prometheus": "[prometheus.NAME]", "jobs": "[[jobs]]", "objectives": "[[objectives]]"}
+        many = {
+            "prometheus": "[prometheus.NAME]",
+            "jobs": "[[jobs]]",
+            "objectives": "[[objectives]]",
+            "owners": "[[owners]]",
+        }
         yield many.get(name, f"[{name}]"), struct
         yield from _below(name, struct)
     yield "[path_map]", None

@@ -9,7 +9,7 @@ import msgspec
 
 from limnograph.settings.auth import AuthSettings
 from limnograph.settings.base import FrozenSettings
-from limnograph.settings.lake import MetaSettings, ObjectiveSettings, ObserveSettings, RetentionSettings
+from limnograph.settings.lake import MetaSettings, ObjectiveSettings, ObserveSettings, OwnerSettings, RetentionSettings
 from limnograph.settings.server import CacheSettings, InboxSettings, PipelineSettings, ServerSettings, SparkSettings
 from limnograph.settings.sources import AlertmanagerSettings, JobSettings, PrometheusSettings, TrinoSettings
 
@@ -26,6 +26,7 @@ class Settings(FrozenSettings, frozen=True, kw_only=True):
     trino: TrinoSettings | None = None
     jobs: tuple[JobSettings, ...] = ()
     objectives: tuple[ObjectiveSettings, ...] = ()
+    owners: tuple[OwnerSettings, ...] = ()
     inbox: InboxSettings = InboxSettings()
     cache: CacheSettings = CacheSettings()
     pipeline: PipelineSettings = PipelineSettings()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from limnograph.domain.answers.stream import ResetStreamEvent
 from limnograph.domain.errors import LimnographError, SourceError
+from limnograph.domain.facts.notes import NoteFact
 from limnograph.domain.time import to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox
@@ -19,9 +20,12 @@ from limnograph.services.effects.measuring import EffectMeasurer
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_findings import JobFindings
+from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.findings.views import stream_event
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
+from limnograph.services.notes.pages import NotePages
+from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
 from limnograph.services.server.live import Live
 from limnograph.services.sources.cold_reads import WITHIN_S
@@ -30,6 +34,8 @@ from limnograph.services.sources.metrics import Metrics
 REFRESH_S = 2.0
 PROBE_SOURCES_S = 30.0
 INBOX_S = 10.0
+MOST_NOTES = 100
+"""Events of notes that are published at once."""
 CHECK_ALERTS_S = 30.0
 MEASURE_S = 20.0
 EVALUATE_S = 1.0
@@ -93,6 +99,29 @@ async def keep_reading_inbox(
         await asyncio.to_thread(_log_failure, lambda: inbox.purge(clock.now() - KEEP))
 
 
+async def keep_reading_notes(notes: NoteRegistry, team: TeamMemory, pages: NotePages) -> None:
+    """Read notes of the meta table and those that other servers accepted, publish the latter, and read the owners of
+    tables.
+    """
+    published = False
+    while True:
+        new = await asyncio.to_thread(_new_notes, notes)
+        for fact in new[-MOST_NOTES:] if published else ():
+            pages.publish(fact)
+        published = notes.complete
+        await asyncio.to_thread(_log_failure, team.catch_up)
+        await asyncio.to_thread(_log_failure, team.owners.refresh)
+        await asyncio.sleep(INBOX_S)
+
+
+def _new_notes(notes: NoteRegistry) -> list[NoteFact]:
+    try:
+        return notes.catch_up()
+    except LimnographError as error:
+        _log.warning("%s", error)
+        return []
+
+
 async def keep_measuring_effects(measurer: EffectMeasurer, store: HotStore) -> None:
     """Measure the effects of maintenance operations, once the meta tables have been read."""
     while True:
@@ -107,7 +136,9 @@ async def keep_measuring_effects(measurer: EffectMeasurer, store: HotStore) -> N
             _log.exception("effects could not be measured")
 
 
-async def keep_finding(evaluator: FindingsEvaluator, effects: FindingEffects, store: HotStore, live: Live) -> None:
+async def keep_finding(
+    evaluator: FindingsEvaluator, effects: FindingEffects, team: TeamMemory, store: HotStore, live: Live
+) -> None:
     """Evaluate findings as facts arrive, publish their transitions, and measure their effects, once the meta tables
     have been read.
     """
@@ -117,6 +148,7 @@ async def keep_finding(evaluator: FindingsEvaluator, effects: FindingEffects, st
             continue
         try:
             recorded = await asyncio.to_thread(evaluator.evaluate)
+            team.observe(evaluator.board)
             if len(recorded) > MOST_FINDINGS:
                 live.publish("reset", ResetStreamEvent(reason="too-much"))
             for fact in recorded[:MOST_FINDINGS]:

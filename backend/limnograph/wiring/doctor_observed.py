@@ -129,6 +129,9 @@ def _patterns(settings: Settings) -> Iterator[tuple[str, str]]:
     for i, objective in enumerate(settings.objectives):
         if objective.tables != _ALL:
             yield f"objectives[{i}].tables", objective.tables
+    for i, owner in enumerate(settings.owners):
+        if owner.tables != _ALL:
+            yield f"owners[{i}].tables", owner.tables
     for i, job in enumerate(settings.jobs):
         yield from ((f"jobs[{i}].reads[{k}]", pattern) for k, pattern in enumerate(job.reads))
         yield from ((f"jobs[{i}].writes[{k}]", pattern) for k, pattern in enumerate(job.writes))

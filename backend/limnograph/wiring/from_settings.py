@@ -56,6 +56,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
         catalogs=settings.catalogs,
         active=Alertmanager(settings.alertmanager.url) if settings.alertmanager else None,
         alertmanager=settings.alertmanager.public_url or settings.alertmanager.url if settings.alertmanager else None,
+        owners=tuple((each.tables, each.owner) for each in settings.owners),
         objectives=FreshnessObjectives([(each.tables, each.freshness_seconds) for each in settings.objectives]),
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )

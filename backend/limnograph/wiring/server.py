@@ -33,7 +33,6 @@ from limnograph.services.events.naming import KnownTable, TableResolver
 from limnograph.services.events.reported_commits import ReportedCommits
 from limnograph.services.explain.labels import Labels
 from limnograph.services.explain.page import ExplainContext, ExplainPages
-from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_findings import JobFindings
@@ -41,11 +40,14 @@ from limnograph.services.findings.job_history import JobHistory
 from limnograph.services.findings.of_alerts import AlertFindings
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.findings.records import FindingRecords
+from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
 from limnograph.services.jobs.discovery import ConfiguredJob, Jobs
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
+from limnograph.services.notes.owners import OwnerDirectory
+from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
 from limnograph.services.server.backend import Backend
 from limnograph.services.server.live import Caps, Live
@@ -64,6 +66,7 @@ from limnograph.services.table.schema.page import SchemaPages
 from limnograph.services.timeline.tier_reader import TierReader
 from limnograph.services.timeline.timeline import TimelineService
 from limnograph.services.watcher.viewed import ViewedTables
+from limnograph.wiring.notes import note_pages
 from limnograph.wiring.watcher_link import WatcherLink
 
 
@@ -108,6 +111,8 @@ class ServerOptions(NamedTuple):
     """Public address of each metrics server by name."""
     objectives: FreshnessObjectives = FreshnessObjectives()
     """Maximum age of the last commit, by table."""
+    owners: tuple[tuple[str, str], ...] = ()
+    """Pairs of a pattern over table names and an owner; the first matching pattern counts."""
 
 
 class Readiness:
@@ -167,6 +172,12 @@ class SharedServices:
     """Measures the effects of maintenance operations."""
     finding_records: FindingRecords
     """Recorded transitions of findings."""
+    notes: NoteRegistry
+    """Notes of the team."""
+    team: TeamMemory
+    """What the team wrote on findings."""
+    table_owners: TableOwners
+    """The property `owner` of tables."""
     evaluator: FindingsEvaluator
     """Evaluates what is wrong with each table."""
     job_findings: JobFindings
@@ -210,6 +221,8 @@ def _shared(options: ServerOptions) -> SharedServices:
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
     evaluator = FindingsEvaluator(store, finding_records, clock)
+    notes, table_owners = NoteRegistry(inbox, engine, clock), TableOwners(store, old)
+    owners = OwnerDirectory(notes, table_owners.by_table, options.owners)
     return SharedServices(
         store=store,
         runs=runs,
@@ -226,6 +239,9 @@ def _shared(options: ServerOptions) -> SharedServices:
         effect_records=records,
         measurer=EffectMeasurer(store, cases, records, clock, engine=old),
         finding_records=finding_records,
+        notes=notes,
+        team=TeamMemory(notes, owners, finding_records, clock),
+        table_owners=table_owners,
         evaluator=evaluator,
         job_findings=JobFindings(store, JobHistory(jobs, clock), cases, clock),
         finding_effects=FindingEffects(evaluator, cases, clock),
@@ -235,7 +251,7 @@ def _shared(options: ServerOptions) -> SharedServices:
 def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
     store, clock, jobs = shared.store, options.clock, shared.jobs
     old = options.cold or options.engine
-    findings = FindingPages(store, shared.evaluator, shared.finding_records)
+    findings = FindingPages(store, shared.evaluator, shared.finding_records, shared.team)
     fleet = FleetService(
         store,
         jobs,
@@ -246,35 +262,41 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         findings=findings,
     )
     commits = CommitLists(store)
-
-    def board() -> FindingsBoard:
-        return findings.board
-
     context = AlertContext(
         tables=lambda: [known.name for known in _known_tables(store)],
         commits=commits.page,
-        finding_of=AlertFindings(board).of,
+        finding_of=AlertFindings(lambda: findings.board, findings.shown).of,
     )
+    details = CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), findings)
+    alerts = _alert_pages(options, shared, context)
     return Backend(
         fleet=fleet,
         tables=TableService(store, jobs, clock, findings),
         timelines=_timelines(options, shared, old),
         commits=commits,
-        commit_details=CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), board),
+        commit_details=details,
         partitions=PartitionPages(store, old, clock),
         schemas=SchemaPages(store, old, clock),
         refs=RefPages(store, old, clock),
         explanations=ExplainPages(
-            store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), board, options.meta)
+            store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), findings, options.meta)
         ),
-        effects=EffectLedger(store, shared.effect_records, TableOwners(store, old), shared.measurer),
+        effects=EffectLedger(store, shared.effect_records, shared.table_owners, shared.measurer),
         findings=findings,
         runs=shared.runs,
         events=_events(options, shared),
-        alerts=_alert_pages(options, shared, context),
+        alerts=alerts,
+        notes=note_pages(shared.notes, store, (findings, details, alerts), clock, shared.live),
         status=_status(options, shared, fleet),
         clock=clock,
-        versions=LakeVersions(store, shared.runs, shared.metrics, shared.alerts, lambda: shared.evaluator.board),
+        versions=LakeVersions(
+            store,
+            shared.runs,
+            shared.metrics,
+            shared.alerts,
+            findings=lambda: shared.evaluator.board,
+            team=shared.team.version,
+        ),
         live=shared.live,
         resolved=store.resolved,
     )

@@ -4,70 +4,15 @@ is silent.
 
 from __future__ import annotations
 
-from typing import Any
-
-from limnograph.adapters.memory.inbox import MemoryInbox
+from finding_world import DAY, MIB, World
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.analysis.findings.stretch import Stretch
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
-from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.facts.findings import FindingEffectFact
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.queries import FindingsQuery
 from limnograph.domain.time import Micros, Millis
-from limnograph.wiring.server import ServerServices
-from serving_kit import HOUR, MINUTE, NOW, UUID, FixedClock, change, lake, moved, parts, row, schema
-
-GIB, MIB = 1 << 30, 1 << 20
-DAY = 24 * HOUR
-TABLE = {"total_bytes": 100 * GIB, "target_file_bytes": 512 * MIB}
-
-
-class World:
-    """A lake whose pipeline, clock and servers a test moves on."""
-
-    def __init__(self, *, hours: int = 40) -> None:
-        self.clock, self.inbox = FixedClock(), MemoryInbox()
-        rows, log = [], []
-        for number in range(hours):
-            rows.append(self._row(number + 1, NOW - (hours - number) * HOUR, 100, added_data_files=2, added_bytes=GIB))
-            log.append(moved(number + 1, NOW - (hours - number) * HOUR))
-        self.engine = lake(rows, [*log, change("named", NOW - 40 * DAY, "x", subject="lake.sales.orders")])
-        self.number = hours
-        self.server = self.start()
-
-    @staticmethod
-    def _row(number: int, at: int, files: int, **fields: Any) -> SnapshotFact:
-        return row(number, at, files, parent_id=number - 1, observed_at=at + MINUTE, app_name="etl", **TABLE, **fields)
-
-    def start(self) -> ServerServices:
-        return parts(self.engine, clock=self.clock, inbox=self.inbox)
-
-    def commit(self, operation: str = "append", **fields: Any) -> int:
-        """A commit now, as the pipeline records it."""
-        self.number += 1
-        fact = self._row(self.number, self.clock.micros, fields.pop("files", 100), operation=operation, **fields)
-        self.engine.append([fact], [moved(self.number, self.clock.micros)])
-        return self.number
-
-    def burst(self) -> int:
-        return self.commit(files=50_100, added_data_files=50_000, removed_data_files=0, added_bytes=50_000 * MIB)
-
-    def later(self, micros: int, *, heard: bool = True, server: ServerServices | None = None) -> list[FindingFact]:
-        """Time passes, the pipeline looks at the lake, a server evaluates."""
-        self.clock.micros += micros
-        made = server or self.server
-        if heard:
-            made.store.probed(Micros(self.clock.micros), ("lake",), ())
-        made.store.refresh()
-        return made.evaluator.evaluate()
-
-    def open(self, server: ServerServices | None = None) -> dict[str, FindingFact]:
-        return {fact.code or "": fact for fact in (server or self.server).evaluator.board.open}
-
-    def drained(self) -> None:
-        """The pipeline appends what the inbox holds."""
-        facts = self.server.finding_records.waiting(Micros(0))
-        self.engine.append([], [], findings=facts)
+from serving_kit import HOUR, MINUTE, NOW, UUID, moved, schema
 
 
 def test_a_burst_opens_with_its_commit_and_closes_with_the_compaction() -> None:
@@ -212,7 +157,7 @@ def test_a_late_commit_changes_what_was_found() -> None:
     world.clock.micros += HOUR
     number = world.number + 1
     world.number = number
-    late = World._row(
+    late = World.row(
         number, NOW - 30 * HOUR + 1, 50_100, added_data_files=49_000, removed_data_files=0, added_bytes=49_000 * MIB
     )
     world.engine.append([late], [moved(number, NOW - 30 * HOUR + 1)])

@@ -16,6 +16,7 @@ from limnograph.domain.facts.meta_tables import (
     FINDINGS,
     HOURLY,
     LABELS,
+    NOTES,
     REPORTS,
     RUNS,
     SNAPSHOTS,
@@ -24,7 +25,8 @@ from limnograph.domain.facts.meta_tables import (
 from limnograph.ports.query_engine import MetaQuery
 
 TABLES: dict[str, MetaTable] = {
-    table.name: table for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, HOURLY, DAILY)
+    table.name: table
+    for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, NOTES, HOURLY, DAILY)
 }
 TIME_COLUMN = {
     **dict.fromkeys(TABLES, "at"),

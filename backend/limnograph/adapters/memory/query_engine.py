@@ -12,6 +12,7 @@ from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import ReportFact, RunFact
 from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.facts.notes import NoteFact
 from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
 
 
@@ -28,6 +29,7 @@ class MemoryEngine:
         self._runs: list[RunFact] = []
         self._effects: list[EffectFact] = []
         self._findings: list[FindingFact] = []
+        self._notes: list[NoteFact] = []
         self._reports: list[ReportFact] = []
         self._rolled: dict[str, pl.DataFrame] = {}
         self._properties: dict[str, Mapping[str, str]] = {}
@@ -42,6 +44,7 @@ class MemoryEngine:
         *,
         effects: Sequence[EffectFact] = (),
         findings: Sequence[FindingFact] = (),
+        notes: Sequence[NoteFact] = (),
         reports: Sequence[ReportFact] = (),
     ) -> None:
         """Add rows as one pass does."""
@@ -50,6 +53,7 @@ class MemoryEngine:
         self._runs = [*self._runs, *runs]
         self._effects = [*self._effects, *effects]
         self._findings = [*self._findings, *findings]
+        self._notes = [*self._notes, *notes]
         self._reports = [*self._reports, *reports]
         self._version += 1
 
@@ -88,6 +92,7 @@ class MemoryEngine:
             "runs": self._runs,
             "effects": self._effects,
             "findings": self._findings,
+            "notes": self._notes,
             "reports": self._reports,
         }
         return frames.answer(frames.frame(query.table, held.get(query.table, ())).lazy(), query)

@@ -23,6 +23,7 @@ from limnograph.api.routes import (
     events,
     explain,
     findings,
+    notes,
     sessions,
     stream,
     structure,
@@ -35,6 +36,7 @@ from limnograph.domain.answers import alerts as alert_views
 from limnograph.domain.answers import annotations as annotation_views
 from limnograph.domain.answers import commits, effect_ledger, explanations, partitions, refs, schemas, timeline
 from limnograph.domain.answers import findings as finding_views
+from limnograph.domain.answers import notes as note_views
 from limnograph.domain.answers import tables as answers
 from limnograph.domain.answers.stream import STREAM_EVENTS
 from limnograph.domain.inbound import client_reports, notifications, openlineage
@@ -61,9 +63,13 @@ _WIRE = (
     effect_ledger.LedgerPage,
     finding_views.FindingsPage,
     finding_views.FindingDetail,
+    note_views.TeamNote,
+    note_views.NotesPage,
     views.Problem,
     views.RunIn,
     views.LabelIn,
+    views.NoteIn,
+    views.NoteProblem,
     views.AcceptedEvents,
     views.HealthView,
     views.SessionIn,
@@ -79,6 +85,7 @@ _BODIES = {
     "createSession": "SessionIn",
     "postRun": "RunIn",
     "postLabel": "LabelIn",
+    "postNote": "NoteIn",
     "postLineage": "RunEvent",
     "postIcebergReport": "ReportIn",
     "reportMetrics": "ReportIn",
@@ -105,6 +112,7 @@ def routes() -> list[Any]:
         *annotation_routes.HANDLERS,
         *effects.HANDLERS,
         *findings.HANDLERS,
+        *notes.HANDLERS,
         *sessions.API_HANDLERS,
         *stream.HANDLERS,
     ]
@@ -160,7 +168,17 @@ def _required(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-_OPTIONAL = {"CommitDetail", "Hypothesis", "LabelIn", "LaneQuery", "RunIn", "RunTableIn", "SessionIn", "Similar"}
+_OPTIONAL = {
+    "CommitDetail",
+    "Hypothesis",
+    "LabelIn",
+    "LaneQuery",
+    "NoteIn",
+    "RunIn",
+    "RunTableIn",
+    "SessionIn",
+    "Similar",
+}
 _TAKEN = {
     name
     for module in (openlineage, client_reports, notifications)

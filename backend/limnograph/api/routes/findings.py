@@ -13,7 +13,7 @@ from limnograph.api.wire import values as v
 from limnograph.api.wire.access import READ
 from limnograph.api.wire.pagination import resolved
 from limnograph.api.wire.problems import documented
-from limnograph.domain.answers.findings import FindingDetail, FindingsPage, FindingState
+from limnograph.domain.answers.findings import AcknowledgedFilter, FindingDetail, FindingsPage, FindingState
 from limnograph.domain.finding_codes import FindingCode, FindingSeverity
 from limnograph.domain.queries import DEFAULT_LIMIT, FindingsQuery
 from limnograph.domain.time import to_millis
@@ -25,6 +25,11 @@ OfState = Annotated[
 ]
 OfSeverity = Annotated[FindingSeverity | None, QueryParameter(name="severity", description="Only this severity.")]
 OfCode = Annotated[FindingCode | None, QueryParameter(name="code", description="Only this code.")]
+OfOwner = Annotated[str, QueryParameter(name="owner", description="Only findings with this owner.")]
+IsAcknowledged = Annotated[
+    AcknowledgedFilter,
+    QueryParameter(name="acknowledged", description="Of open findings: those that are not, those that are, or `any`."),
+]
 FindingId = Annotated[str, PathParameter(description="Id of a finding.")]
 DAY_MS = 24 * v.HOUR_MS
 
@@ -40,18 +45,19 @@ async def list_findings(
     severity: OfSeverity = None,
     code: OfCode = None,
     table: Name = "",
+    owner: OfOwner = "",
+    acknowledged: IsAcknowledged = "false",
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> FindingsPage:
     """Open findings, the most severe first, or those that closed between `from` and `to` (default: the last 24
-    hours). A range does not change which findings are open, or their severity.
+    hours). A range does not change which findings are open, or their severity. Acknowledged findings are left out and
+    counted, unless `acknowledged` requests them; they are listed again when the acknowledgement ends or their severity
+    rises.
     """
-    asked = resolved(
-        request,
-        "findings",
-        cursor,
-        {"from": start, "to": end, "state": chosen, "severity": severity, "code": code, "table": table},
-    )
+    given = {"state": chosen, "severity": severity, "code": code, "table": table}
+    given |= {"owner": owner, "acknowledged": acknowledged}
+    asked = resolved(request, "findings", cursor, {"from": start, "to": end, **given})
     first, last = v.span(asked.pop("from"), asked.pop("to"), to_millis(backend.clock.now()), DAY_MS)
     query = FindingsQuery(start=first, end=last, **asked, cursor=cursor, limit=v.page_size(limit))
     return backend.findings.page(query)

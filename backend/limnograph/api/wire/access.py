@@ -18,7 +18,7 @@ OPEN: dict[str, Any] = {"scope": "open"}
 READ: dict[str, Any] = {"scope": "read"}
 WEBHOOK: dict[str, Any] = {"scope": "webhook"}
 ANNOTATE: dict[str, Any] = {"scope": "annotate"}
-"""Users' statements about the lake, visible to everyone: labels of suspects."""
+"""Users' statements about the lake, visible to everyone: labels of suspects and notes."""
 METRICS: dict[str, Any] = {"scope": "metrics"}
 """Requires `read`, unless `auth.open_metrics` is set."""
 TABLE_PAGE: dict[str, Any] = {**READ, "page": "table"}

@@ -8,6 +8,7 @@ import msgspec
 
 from limnograph.domain.access import AccessScope
 from limnograph.domain.answers.explanations import LabelKind
+from limnograph.domain.answers.notes import NoteKind, NoteScope, TeamNote
 from limnograph.domain.answers.view import View
 from limnograph.domain.time import LATEST_MS, Millis
 
@@ -15,6 +16,8 @@ Instant = Annotated[Millis, msgspec.Meta(ge=0, le=LATEST_MS)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=512)]
 Comment = Annotated[str, msgspec.Meta(max_length=4_096)]
 ReadBytes = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+NoteKey = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+NoteEventId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 SnapshotId = Annotated[str, msgspec.Meta(pattern="^-?[0-9]{1,19}$")]
 
 ProblemType = Literal[
@@ -81,6 +84,43 @@ class LabelIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
     end: Instant = msgspec.field(name="to")
     job_name: Name | None = None
     comment: Comment | None = None
+
+
+class NoteIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Body of `POST /api/v1/notes`: a new note, or an edit of the event that `replaces` names.
+
+    `key`: chosen by the client, unique among its notes; a request that is repeated with the same key changes nothing.
+    `text`: plain text, at most 4,000 characters; of kind `owner` one line of at most 100. `author`: a name, only if
+    authentication is off; otherwise the author is the caller.
+
+    A new note has a `scope` and names its target: a finding by `target_id`; a commit by `table` and `target_id` (the
+    snapshot id); an alert by `target_id` (the fingerprint) and `starts_at` (epoch ms; default: the latest episode); a
+    range by `table`, `from` and `to`; a table by `table`. `table`: `catalog.namespace.table`. `kind` (default `note`):
+    `ack` for findings, with `until`, epoch ms, at most 366 days ahead, and with or without text; `owner` for findings
+    and tables.
+
+    An edit has `replaces`, the `event_id` of the note as the user saw it, and `text` (`ack`: and `until`). With neither
+    text nor `until` it deletes the note.
+    """
+
+    key: NoteKey
+    text: str = ""
+    kind: NoteKind | None = None
+    scope: NoteScope | None = None
+    target_id: Name | None = None
+    table: Name | None = None
+    start: Instant | None = msgspec.field(name="from", default=None)
+    end: Instant | None = msgspec.field(name="to", default=None)
+    starts_at: Instant | None = None
+    until: Instant | None = None
+    author: Name | None = None
+    replaces: NoteEventId | None = None
+
+
+class NoteProblem(Problem, frozen=True, kw_only=True):
+    """A conflict: another user changed the note first, or the key belongs to another note. `note`: as it is now."""
+
+    note: TeamNote
 
 
 class AcceptedEvents(View, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from limnograph.domain.finding_codes import FindingCode, FindingGroup, FindingSe
 from limnograph.domain.time import Millis
 
 FindingState = Literal["open", "closed"]
+AcknowledgedFilter = Literal["true", "false", "any"]
 FindingVerdict = Literal["slower", "faster", "none", "unknown", "no_data_yet"]
 """What a finding did to a job. `no_data_yet`: too few runs have ended since; `unknown`: the runs allow no statement."""
 
@@ -46,6 +47,10 @@ class Finding(View, frozen=True, kw_only=True):
     snapshot id, or `run`, `expired`, `merged`, `retracted`, `retired`. `evidence`: counts and shares by name.
     `recurrences`: earlier findings of the same code and subject in the last 30 days. `evaluated_at`: facts until then
     were evaluated; it stays behind while the table's catalog does not respond.
+
+    From notes: `acknowledged_until` and `acknowledged_by` while an acknowledgement hides the finding from the default
+    list; it ends at that time, or when the severity rises. `owner`: its own or its table's note of kind `owner`, else
+    the table property `owner`, else `[[owners]]`. `notes`: number of notes on it; null until the notes have been read.
     """
 
     finding_id: str
@@ -66,6 +71,10 @@ class Finding(View, frozen=True, kw_only=True):
     evidence: dict[str, str | float]
     recurrences: int
     evaluated_at: Millis | None
+    acknowledged_until: Millis | None = None
+    acknowledged_by: str | None = None
+    owner: str | None = None
+    notes: int | None = None
 
 
 class FindingCounts(View, frozen=True, kw_only=True):
@@ -77,12 +86,14 @@ class FindingCounts(View, frozen=True, kw_only=True):
 
 
 class FindingsPage(View, frozen=True, kw_only=True):
-    """Findings that match, the most severe first, then the newest. `not_evaluated`: tables whose history has not been
-    read yet. `notes`: sources that did not respond.
+    """Findings that match, the most severe first, then the newest. `acknowledged`: the number of open findings that
+    match the other filters and are acknowledged; without the filter `acknowledged` they are not among the rows.
+    `not_evaluated`: tables whose history has not been read yet. `notes`: sources that did not respond.
     """
 
     rows: list[Finding]
     total: int
+    acknowledged: int
     counts: FindingCounts
     not_evaluated: int
     notes: list[str]

@@ -6,6 +6,7 @@ from typing import Literal
 
 from limnograph.domain.answers.alerts import AlertStreamEvent
 from limnograph.domain.answers.findings import FindingState
+from limnograph.domain.answers.notes import NoteKind, NoteScope
 from limnograph.domain.answers.tables import SourceStatus
 from limnograph.domain.answers.view import View
 from limnograph.domain.finding_codes import FindingCode, FindingSeverity
@@ -49,6 +50,19 @@ class FindingStreamEvent(View, frozen=True, kw_only=True):
     state: FindingState
 
 
+class NoteStreamEvent(View, frozen=True, kw_only=True):
+    """Event `note`: a note was written, edited or deleted; clients should reload it. Ids only, as in `TeamNote`."""
+
+    note_id: str
+    event_id: str
+    kind: NoteKind
+    scope: NoteScope
+    target_id: str
+    catalog: str | None
+    table_namespace: str | None
+    table: str | None
+
+
 class SourcesStreamEvent(View, frozen=True, kw_only=True):
     """Event `sources`: a source became available or unavailable."""
 
@@ -66,6 +80,7 @@ STREAM_EVENTS: dict[str, type[View]] = {
     "alert": AlertStreamEvent,
     "table": TableStreamEvent,
     "finding": FindingStreamEvent,
+    "note": NoteStreamEvent,
     "sources": SourcesStreamEvent,
     "reset": ResetStreamEvent,
 }

@@ -94,7 +94,8 @@ class Growth(View, frozen=True, kw_only=True):
 
 class TableRow(View, frozen=True, kw_only=True):
     """One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested. `findings`:
-    the open ones, the most severe first, whatever the range.
+    the open ones, the most severe first, acknowledged ones last, whatever the range; acknowledged ones do not count for
+    `reason` and the order of the list. `owner`: as in `Finding`.
     """
 
     catalog: str
@@ -109,6 +110,7 @@ class TableRow(View, frozen=True, kw_only=True):
     spark: list[float | None]
     growth: Growth | None = None
     findings: tuple[Finding, ...] = ()
+    owner: str | None = None
 
 
 class TablesPage(View, frozen=True, kw_only=True):
@@ -201,7 +203,7 @@ class TableRef(View, frozen=True, kw_only=True):
 class TableDetail(View, frozen=True, kw_only=True):
     """Identity and state of a table now. `unreadable_code` is set if its metadata is unreadable. `gone_at`: when the
     table was dropped or renamed to `renamed_to`, epoch ms; its numbers are the last known. `findings`: those that are
-    open or closed within the last 24 hours, the open ones first.
+    open or closed within the last 24 hours, the open ones first. `owner`: as in `Finding`.
     """
 
     catalog: str
@@ -229,6 +231,7 @@ class TableDetail(View, frozen=True, kw_only=True):
     watermark: Millis | None
     hints: list[Hint]
     findings: tuple[Finding, ...] = ()
+    owner: str | None = None
 
 
 class SourceStatus(View, frozen=True, kw_only=True):

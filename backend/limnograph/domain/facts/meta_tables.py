@@ -29,9 +29,10 @@ from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
 from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact, span_columns
+from limnograph.domain.facts.notes import NoteFact
 from limnograph.domain.time import Micros
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Property `limnograph.schema-version` of every meta table; rises when a column or a table is added."""
 
 HISTOGRAM_EDGES = tuple(2**power for power in range(13, 33))
@@ -246,6 +247,7 @@ EFFECTS = MetaTable(
     ("table_uuid", "committed_at"),
 )
 FINDINGS = MetaTable("findings", columns_of(FindingFact), ("finding_id", "seq"), ("at", "month"), ("table_uuid", "at"))
+NOTES = MetaTable("notes", columns_of(NoteFact), ("event_id",), ("at", "month"), ("at",))
 HOURLY = MetaTable(
     "snapshots_hourly", span_columns("hour"), ("table_uuid", "hour"), ("hour", "month"), ("table_uuid", "hour")
 )
@@ -253,4 +255,4 @@ DAILY = MetaTable("snapshots_daily", span_columns("day"), ("table_uuid", "day"),
 MAINTENANCE = MetaTable(
     "maintenance", columns_of(MaintenanceFact), ("run_id", "status"), ("started_at", "month"), ("table", "started_at")
 )
-META_TABLES = (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, HOURLY, DAILY, MAINTENANCE)
+META_TABLES = (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, NOTES, HOURLY, DAILY, MAINTENANCE)

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from limnograph.domain import cursors
 from limnograph.domain.answers.alerts import AlertsPage, AlertTarget, AlertWeek, Incident, State
+from limnograph.domain.errors import NotFound
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import Micros
+from limnograph.domain.time import Micros, to_millis
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.context import AlertContext
@@ -23,6 +24,7 @@ from limnograph.services.alerts.targets import AlertQuestion, AlertTargets
 from limnograph.services.alerts.views import place, row, week
 from limnograph.services.events.bodies import apart
 from limnograph.services.events.received import Acknowledgement
+from limnograph.services.notes.targets import NoteTarget
 from limnograph.services.sources.metrics import Metrics
 
 
@@ -96,6 +98,21 @@ class AlertPages:
         SourceError.
         """
         return await self._incidents.of(fingerprint, starts_at)
+
+    async def note_target(self, fingerprint: str, starts_at: Micros | None) -> NoteTarget:
+        """An episode as the target of a note: the one that started in a millisecond, else the newest. Raises NotFound,
+        SourceError.
+        """
+        found = await self._alerts.of_fingerprint(fingerprint)
+        wanted = to_millis(starts_at)
+        for episode in found:
+            fact = episode.fact
+            if wanted is None or to_millis(fact.starts_at) == wanted:
+                name = TableName(fact.catalog or "", fact.namespace or "", fact.table) if fact.table else None
+                return NoteTarget("alert", fingerprint, name=name, start=fact.starts_at)
+        raise NotFound(
+            f"no alert {fingerprint} was received" + ("" if wanted is None else f" that started at {wanted}")
+        )
 
     async def target(self, question: AlertQuestion) -> AlertTarget:
         """The target of an alert link: our own record, else Prometheus, else Alertmanager, else the link itself."""

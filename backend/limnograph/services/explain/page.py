@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -20,6 +20,7 @@ from limnograph.domain.answers.explanations import (
     Hypothesis,
     Label,
 )
+from limnograph.domain.answers.findings import Finding
 from limnograph.domain.answers.tables import LinkedJob
 from limnograph.domain.answers.timeline import LaneQuery
 from limnograph.domain.errors import SourceError
@@ -37,8 +38,8 @@ from limnograph.services.explain.pending import pending, told
 from limnograph.services.explain.queries import queries
 from limnograph.services.explain.question import ExplainQuestion, Questions, QuestionScope
 from limnograph.services.explain.signals import told_against
-from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.findings.of_pages import JobRange, finding_of_job
+from limnograph.services.findings.pages import FindingPages
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
@@ -56,12 +57,10 @@ NO_JOB = "No job is known for this table: add one in the settings, push its runs
 
 
 class ExplainContext(NamedTuple):
-    """`labels`: what users said about commits; `findings`: all current findings; `meta`: namespace of the meta tables
-    in SQL.
-    """
+    """`labels`: what users said about commits; `meta`: namespace of the meta tables in SQL."""
 
     labels: Labels
-    findings: Callable[[], FindingsBoard]
+    findings: FindingPages
     meta: str = "limnograph"
 
 
@@ -113,7 +112,7 @@ class ExplainPages:
             notes=[*known.notes, *self._missing(), *([UNHEARD] if said is None else [])],
             watermark=self._known_until(name),
             pending=waits,
-            finding=finding_of_job(self._findings(), _range_of(asked, chosen.name, answer, known)),
+            finding=self._finding(_range_of(asked, chosen.name, answer, known)),
             queries=queries(matchers, known.histories, asked, self._meta),
             sure_from=SURE_FROM,
         )
@@ -131,6 +130,9 @@ class ExplainPages:
         metrics = self._jobs.metrics
         if metrics is not None and (error := metrics.last_error) is not None:
             raise error.with_traceback(None)
+
+    def _finding(self, asked: JobRange) -> Finding | None:
+        return finding_of_job(self._findings.board, asked, self._findings.shown)
 
     def _missing(self) -> list[str]:
         metrics = self._jobs.metrics

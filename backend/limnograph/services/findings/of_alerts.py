@@ -14,23 +14,23 @@ from limnograph.domain.time import EPOCH, MICROS_PER_SECOND
 from limnograph.services.alerts.interval import AlertInterval
 from limnograph.services.alerts.links import expression
 from limnograph.services.findings.board import FindingsBoard, key_of, key_of_name
-from limnograph.services.findings.views import view
+from limnograph.services.findings.views import ShownFinding, view
 
 CLOCK_SKEW = 300 * MICROS_PER_SECOND
 """Clocks of writers and of Prometheus differ: a cause may seem to begin so long after its alert."""
 
 
 class AlertFindings:
-    """`board`: all current findings. Immutable after construction."""
+    """`board`: all current findings; `shown`: what pages show of one. Immutable after construction."""
 
-    def __init__(self, board: Callable[[], FindingsBoard]) -> None:
-        self._board = board
+    def __init__(self, board: Callable[[], FindingsBoard], shown: ShownFinding = view) -> None:
+        self._board, self._shown = board, shown
 
     def of(self, fact: AlertFact, interval: AlertInterval) -> Finding | None:
         """The finding that an alert belongs to; None if it is about no finding. O(findings of the table or job)."""
         board = self._board()
         found = _belonging(fact, interval, board)
-        return None if found is None else view(found, board.by_table.get(key_of(found), ()))
+        return None if found is None else self._shown(found, board.by_table.get(key_of(found), ()))
 
 
 def _belonging(fact: AlertFact, interval: AlertInterval, board: FindingsBoard) -> FindingFact | None:

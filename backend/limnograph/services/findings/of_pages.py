@@ -11,7 +11,7 @@ from limnograph.domain.finding_codes import UNSHOWN, group_of, severity_rank
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
 from limnograph.services.findings.board import FindingsBoard, key_of, key_of_name
-from limnograph.services.findings.views import view
+from limnograph.services.findings.views import ShownFinding, view
 
 
 class JobRange(NamedTuple):
@@ -24,11 +24,11 @@ class JobRange(NamedTuple):
     tables: Sequence[TableName] = ()
 
 
-def findings_of_commit(board: FindingsBoard, key: str, snapshot_id: int) -> list[Finding]:
+def findings_of_commit(board: FindingsBoard, key: str, snapshot_id: int, shown: ShownFinding = view) -> list[Finding]:
     """Findings that a commit caused or ended, in the order of the board. O(findings of the table)."""
     of_table = board.by_table.get(key, ())
     found = (each for each in of_table if _is_shown(each) and _concerns(each, snapshot_id))
-    return [view(each, of_table) for each in found]
+    return [shown(each, of_table) for each in found]
 
 
 def _concerns(each: FindingFact, snapshot_id: int) -> bool:
@@ -37,7 +37,7 @@ def _concerns(each: FindingFact, snapshot_id: int) -> bool:
     return each.closed_by == str(snapshot_id) and group_of(each.code) != "jobs"
 
 
-def finding_of_job(board: FindingsBoard, asked: JobRange) -> Finding | None:
+def finding_of_job(board: FindingsBoard, asked: JobRange, shown: ShownFinding = view) -> Finding | None:
     """The finding that says what happened to a job in a range; None if there is none. The one whose cause is a given
     commit comes first, then what slowed the job, then that the job is slow, silent or failing, then what has no
     measured effect yet. O(findings of the tables and the job).
@@ -45,7 +45,7 @@ def finding_of_job(board: FindingsBoard, asked: JobRange) -> Finding | None:
     found = {each.finding_id: each for each in _around(board, asked)}
     ranked = [(place, each) for each in found.values() if (place := _place(each, asked)) is not None]
     best = min(ranked, key=lambda pair: (pair[0], *_order(pair[1])), default=None)
-    return None if best is None else view(best[1], board.by_table.get(key_of(best[1]), ()))
+    return None if best is None else shown(best[1], board.by_table.get(key_of(best[1]), ()))
 
 
 def _around(board: FindingsBoard, asked: JobRange) -> Iterable[FindingFact]:

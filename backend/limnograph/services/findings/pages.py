@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Sequence
+
+import msgspec
 
 from limnograph.domain import cursors
 from limnograph.domain.answers.findings import Finding, FindingCounts, FindingDetail, FindingsPage
 from limnograph.domain.errors import NotFound, SourceError
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.finding_codes import CODES, UNSHOWN
+from limnograph.domain.finding_codes import CODES
 from limnograph.domain.finding_limits import DAY
+from limnograph.domain.ids import TableName
 from limnograph.domain.queries import FindingsQuery
 from limnograph.domain.secrecy import placeless
-from limnograph.domain.time import EPOCH, Micros, to_micros
+from limnograph.domain.time import EPOCH, Micros, to_micros, to_millis
 from limnograph.services.findings.board import FindingsBoard, key_of, place
 from limnograph.services.findings.evaluator import FindingsEvaluator
+from limnograph.services.findings.lists import FindingLists, closed_within
 from limnograph.services.findings.records import FindingRecords
+from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.findings.views import earlier, transition, view
 from limnograph.services.lake.store import HotStore
+from limnograph.services.notes.targets import NoteTarget
 
 SEEN_BEFORE = 10
 RECOVERED = DAY
@@ -28,44 +33,64 @@ _POSITION = (int, int, int, str)
 
 
 class FindingPages:
-    """Immutable after construction."""
+    """Immutable after construction. `team`: what is joined to findings."""
 
-    def __init__(self, store: HotStore, evaluator: FindingsEvaluator, records: FindingRecords) -> None:
-        self._store, self._evaluator, self._records = store, evaluator, records
+    def __init__(
+        self, store: HotStore, evaluator: FindingsEvaluator, records: FindingRecords, team: TeamMemory
+    ) -> None:
+        self._store, self._evaluator, self._records, self.team = store, evaluator, records, team
+        self._lists = FindingLists(team)
 
     @property
     def board(self) -> FindingsBoard:
         """All current findings."""
         return self._evaluator.board
 
+    @property
+    def acknowledged(self) -> frozenset[str]:
+        """Ids of the open findings that are acknowledged."""
+        return self._lists.open_of(self.board).hidden
+
     def open_of(self, key: str) -> tuple[Finding, ...]:
-        """Open findings of a table, the most severe first."""
+        """Open findings of a table, acknowledged ones last, the most severe first."""
         of_table = self.board.by_table.get(key, ())
-        return tuple(view(fact, of_table) for fact in of_table if fact.state == "open")
+        found = [self.shown(fact, of_table) for fact in of_table if fact.state == "open"]
+        return tuple(sorted(found, key=lambda finding: finding.acknowledged_until is not None))
+
+    def shown(self, fact: FindingFact, of_table: Sequence[FindingFact]) -> Finding:
+        """A finding with what the team wrote on it."""
+        ack = self.team.acknowledgement(fact)
+        return msgspec.structs.replace(
+            view(fact, of_table),
+            acknowledged_until=to_millis(ack.until) if ack else None,
+            acknowledged_by=ack.author if ack else None,
+            owner=self.team.owner(fact),
+            notes=self.team.notes(fact),
+        )
 
     def recent_of(self, key: str, now: Micros) -> tuple[Finding, ...]:
         """Open findings of a table, then those that closed within the last RECOVERED."""
         of_table = self.board.by_table.get(key, ())
-        recovered = (view(fact, of_table) for fact in of_table if _closed_within(fact, Micros(now - RECOVERED), now))
+        recovered = (
+            self.shown(fact, of_table) for fact in of_table if closed_within(fact, Micros(now - RECOVERED), now)
+        )
         return (*self.open_of(key), *recovered)
 
     def page(self, query: FindingsQuery) -> FindingsPage:
         """Findings that match. Raises InvalidInput (cursor). O(findings of the state)."""
         board = self.board
-        matching = _matching(board, query)
-        counts = Counter(fact.severity for fact in matching)
-        wanted = query.severity
-        shown = matching if wanted is None else [fact for fact in matching if fact.severity == wanted]
+        rows, counts, acknowledged = self._lists.select(board, query)
         question = cursors.of_findings(query)
         first = 0
         if query.cursor:
             at = tuple(cursors.decode(question, query.cursor, _POSITION))
-            first = bisect_right(shown, at, key=place)
-        part = shown[first : first + query.limit]
-        more = first + query.limit < len(shown)
+            first = bisect_right(rows, at, key=place)
+        part = rows[first : first + query.limit]
+        more = first + query.limit < len(rows)
         return FindingsPage(
-            rows=[view(fact, board.by_table.get(key_of(fact), ())) for fact in part],
-            total=len(shown),
+            rows=[self.shown(fact, board.by_table.get(key_of(fact), ())) for fact in part],
+            total=len(rows),
+            acknowledged=acknowledged,
             counts=FindingCounts(critical=counts["critical"], warning=counts["warning"], info=counts["info"]),
             not_evaluated=board.behind,
             notes=self._notes(),
@@ -86,27 +111,22 @@ class FindingPages:
             raise NotFound(f"unknown finding {finding_id}")
         of_table = self.board.by_table.get(key_of(fact), ())
         return FindingDetail(
-            finding=view(fact, of_table),
+            finding=self.shown(fact, of_table),
             history=[transition(each) for each in history],
-            seen_before=[view(each, of_table) for each in earlier(fact, of_table)[:SEEN_BEFORE]],
+            seen_before=[self.shown(each, of_table) for each in earlier(fact, of_table)[:SEEN_BEFORE]],
         )
+
+    async def note_target(self, finding_id: str) -> NoteTarget:
+        """A finding as the target of a note. Raises NotFound."""
+        fact = self.board.by_id.get(finding_id)
+        if fact is None:
+            found = (await self.detail(finding_id)).finding
+            name = self._store.resolved(TableName.from_plain(found.catalog, found.namespace, found.table))
+            return NoteTarget("finding", finding_id, found.table_uuid or None, name, to_micros(found.opened_at))
+        name = TableName(fact.catalog or "", fact.namespace or "", fact.table or "")
+        severity = fact.severity if fact.state == "open" else None
+        return NoteTarget("finding", finding_id, fact.table_uuid, name, fact.opened_at, severity=severity)
 
     def _notes(self) -> list[str]:
         error = self._store.reading.error
         return [] if error is None else [f"The meta tables could not be read: {placeless(error.detail)}."]
-
-
-def _matching(board: FindingsBoard, query: FindingsQuery) -> Sequence[FindingFact]:
-    """Findings that match all filters but that of the severity, in order."""
-    facts = board.by_name.get(query.table, ()) if query.table else board.open if query.state == "open" else board.facts
-    if query.state == "open":
-        facts = [fact for fact in facts if fact.state == "open"] if query.table else facts
-    else:
-        start, end = to_micros(query.start), to_micros(query.end)
-        facts = [fact for fact in facts if _closed_within(fact, start, end)]
-    return facts if query.code is None else [fact for fact in facts if fact.code == query.code]
-
-
-def _closed_within(fact: FindingFact, start: Micros, end: Micros) -> bool:
-    is_shown = fact.closed_by not in UNSHOWN
-    return is_shown and fact.closed_at is not None and start <= fact.closed_at < end

@@ -45,6 +45,11 @@ class FindingRecords:
         both = [*facts, *(fact for fact in self.waiting(since) if fact.finding_id == finding_id)]
         return sorted({fact.seq: fact for fact in both}.values(), key=lambda fact: fact.seq)
 
+    def since(self, since: Micros) -> list[FindingFact]:
+        """All transitions that were recorded at `since` or later. O(these transitions)."""
+        rows = self._engine.select(MetaQuery(table="findings", start=since))
+        return [*(_fact(row) for row in rows.iter_rows(named=True)), *self.waiting(since)]
+
     def waiting(self, since: Micros) -> list[FindingFact]:
         """Transitions in the inbox."""
         return list(facts_of_items(self._inbox.items(KIND, since), _decoder, "a finding"))

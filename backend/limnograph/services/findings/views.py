@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from limnograph.domain.answers.findings import (
@@ -18,6 +18,9 @@ from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.finding_codes import CODES, UNSHOWN, FindingCode, FindingSeverity
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, to_millis
+
+ShownFinding = Callable[[FindingFact, Sequence[FindingFact]], Finding]
+"""A finding and all findings of its table, as pages show it."""
 
 
 def view(fact: FindingFact, of_table: Sequence[FindingFact]) -> Finding:

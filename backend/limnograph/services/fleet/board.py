@@ -121,7 +121,7 @@ class FleetBoard:
     `grown`: share and seconds of the growth that its rows have; None: all rows of the lake
     `slots`: of its rows; -1: a name without a table
     `vectors`: the columns that its slots belong to
-    `findings`: by which it is sorted
+    `findings`: by which it is sorted, without `hidden`, the ids of acknowledged ones
 
     Guarded by the lock of the FleetService that built it: `made` and the lazy parts of `keys` are filled under it.
     """
@@ -138,19 +138,30 @@ class FleetBoard:
         vectors: Vectors,
         slots: Ints,
         findings: FindingsBoard,
+        hidden: frozenset[str] = frozenset(),
         grown: Grown | None = None,
     ) -> None:
         self.lake, self.keys, self.rows, self.slots, self.grown = lake, keys, rows, slots, grown
-        self.findings = findings
+        self.findings, self.hidden = findings, hidden
         self.vectors = vectors
         self.span, self.paces = span, paces
         self.folded, self.namespaces = listing.folded, listing.namespaces
         self.made: dict[int, TableRow] = {}
 
-    def answers(self, lake: Lake, span: Span, paces: Paces, grown: Grown | None, findings: FindingsBoard) -> bool:
+    def answers(
+        self,
+        lake: Lake,
+        span: Span,
+        paces: Paces,
+        grown: Grown | None,
+        *,
+        findings: FindingsBoard,
+        hidden: frozenset[str] = frozenset(),
+    ) -> bool:
         """Whether its rows match a range and a growth filter, which is computed for exactly that range."""
         near = span == self.span if grown is not None else self.span.near(span)
         same = self.findings is findings or self.findings.standing == findings.standing
+        same = same and (self.hidden is hidden or self.hidden == hidden)
         return self.lake is lake and near and same and self.grown == grown and self.paces == paces
 
 

@@ -172,12 +172,14 @@ class FleetService:
             return [board.made[place] for place in page], len(order), following, board
 
     def _with_findings(self, row: TableRow) -> TableRow:
-        key = row.table_uuid or key_of_name(TableName.from_plain(row.catalog, row.namespace, row.table))
+        name = TableName.from_plain(row.catalog, row.namespace, row.table)
+        key = row.table_uuid or key_of_name(name)
+        owner = self._findings.team.owners.of_table(row.table_uuid, name)
         found, board = self._findings.open_of(key), self._findings.board
         told = row.reason
-        if found or not board.is_evaluated(key):
+        if any(each.acknowledged_until is None for each in found) or not board.is_evaluated(key):
             told = reasons.reason(found, None, evaluated=board.is_evaluated(key))
-        return msgspec.structs.replace(row, findings=found, reason=told)
+        return msgspec.structs.replace(row, findings=found, reason=told, owner=owner)
 
     def _heat(self, seen: _PageView, query: FleetQuery) -> FleetHeat:
         span = seen.span
@@ -226,9 +228,9 @@ class FleetService:
 
     def _board(self, seen: _PageView, grown: Grown | None) -> FleetBoard:
         """The board of a range, or one whose range begins and ends within the same ten seconds."""
-        lake = seen.reading.lake
+        lake, hidden = seen.reading.lake, self._findings.acknowledged
         for board in self._boards.values():
-            if board.answers(lake, seen.span, seen.paces, grown, self._findings.board) and (
+            if board.answers(lake, seen.span, seen.paces, grown, findings=self._findings.board, hidden=hidden) and (
                 board.span == seen.span or not seen.exactly
             ):
                 return board
@@ -250,9 +252,9 @@ class FleetService:
             chosen = np.flatnonzero(vectors.growth.grown(tables, micros, *grown, self._clock.now()))
             tables, damaged, listing = tuple(tables[place] for place in chosen), [], listing.among(chosen)
             slots = slots[chosen]
-        order, lost, findings = listing.order, len(damaged), self._findings.board
+        order, lost, findings, hidden = listing.order, len(damaged), self._findings.board, self._findings.acknowledged
         keys = [*(table.uuid for table in tables), *map(key_of_name, damaged)]
-        ranked, opened = ranks(findings, keys)
+        ranked, opened = ranks(findings, keys, hidden)
 
         def at(instant: Micros, counted: Micros) -> StateVectors:
             return with_unknown_tables(vectors.standings.at(tables, instant, counted, slots), lost, order)
@@ -276,6 +278,7 @@ class FleetService:
             vectors=vectors,
             slots=own,
             findings=findings,
+            hidden=hidden,
             grown=grown,
         )
 

@@ -47,8 +47,8 @@ _SEVERITIES: dict[FindingSeverity, ReasonSeverity] = {"critical": "critical", "w
 
 
 def reason(findings: Sequence[Finding], seen: RangeView | None, *, evaluated: bool) -> Reason:
-    """Of the first open finding; without one, what the range holds."""
-    first = next((finding for finding in findings if finding.state == "open"), None)
+    """Of the first open finding that is not acknowledged; without one, what the range holds."""
+    first = next((each for each in findings if each.state == "open" and each.acknowledged_until is None), None)
     if first is None:
         return _nothing(seen) if evaluated else _reason("none", "unknown", "the table's history is being read")
     commits = first.cause.snapshot_ids if first.cause else []
@@ -62,21 +62,25 @@ def reason(findings: Sequence[Finding], seen: RangeView | None, *, evaluated: bo
     )
 
 
-def ranks(board: FindingsBoard, keys: Sequence[str]) -> tuple[Ints, NDArray[np.float64]]:
-    """Rank of each table (smallest first), and when its top finding opened. `keys`: `key_of` each.
-    O(tables).
+def ranks(
+    board: FindingsBoard, keys: Sequence[str], hidden: frozenset[str] = frozenset()
+) -> tuple[Ints, NDArray[np.float64]]:
+    """Rank of each table (smallest first), and when its top finding opened. `keys`: `key_of` each. `hidden`: ids of
+    acknowledged findings, which do not count. O(tables).
     """
-    found = [_rank(board, key) for key in keys]
+    found = [_rank(board, key, hidden) for key in keys]
     return (
         np.array([rank for rank, _ in found], np.int64),
         np.array([opened for _, opened in found], np.float64),
     )
 
 
-def _rank(board: FindingsBoard, key: str) -> tuple[int, Micros]:
-    facts = board.by_table.get(key, ())
-    if facts and facts[0].state == "open":
-        return severity_rank(facts[0].severity), facts[0].opened_at or EPOCH
+def _rank(board: FindingsBoard, key: str, hidden: frozenset[str]) -> tuple[int, Micros]:
+    for fact in board.by_table.get(key, ()):
+        if fact.state != "open":
+            break
+        if fact.finding_id not in hidden:
+            return severity_rank(fact.severity), fact.opened_at or EPOCH
     return (NOTHING if board.is_evaluated(key) else NOT_EVALUATED), EPOCH
 
 

@@ -18,7 +18,8 @@ import pyarrow as pa
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.facts.meta_tables import ALERTS, EFFECTS, FINDINGS, LABELS, REPORTS, RUNS, MetaTable
+from limnograph.domain.facts.meta_tables import ALERTS, EFFECTS, FINDINGS, LABELS, NOTES, REPORTS, RUNS, MetaTable
+from limnograph.domain.facts.notes import NoteFact
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox, InboxItem, Kind
@@ -29,7 +30,7 @@ BATCH = 1_000
 """Items that are read and appended together."""
 BATCHES = 20
 """Most batches of one drain, so that a full inbox does not hold up a pass."""
-Fact = RunFact | AlertFact | ReportFact | LabelFact | EffectFact | FindingFact
+Fact = RunFact | AlertFact | ReportFact | LabelFact | EffectFact | FindingFact | NoteFact
 _log = logging.getLogger("limnograph.inbox")
 
 
@@ -47,6 +48,7 @@ TARGETS: dict[Kind, Target] = {
     "label": Target(LABELS, msgspec.json.Decoder(LabelFact)),
     "effect": Target(EFFECTS, msgspec.json.Decoder(EffectFact)),
     "finding": Target(FINDINGS, msgspec.json.Decoder(FindingFact)),
+    "note": Target(NOTES, msgspec.json.Decoder(NoteFact)),
 }
 
 

@@ -14,6 +14,7 @@ from limnograph.services.explain.page import ExplainPages
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.fleet.page import FleetService
 from limnograph.services.jobs.runs import RunRegistry
+from limnograph.services.notes.pages import NotePages
 from limnograph.services.server.live import Live
 from limnograph.services.server.status import StatusService
 from limnograph.services.server.versions import LakeVersions
@@ -51,6 +52,8 @@ class Backend(NamedTuple):
     """What maintenance operations did to jobs."""
     findings: FindingPages
     """What is wrong with tables."""
+    notes: NotePages
+    """What the team wrote."""
     runs: RunRegistry
     """Accepts job runs."""
     events: EventIntake

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChange, SizeShape
@@ -11,13 +10,14 @@ from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES, SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND, to_millis
 from limnograph.ports.query_engine import QueryEngine
-from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.findings.of_pages import findings_of_commit
+from limnograph.services.findings.pages import FindingPages
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.lake.history import History
 from limnograph.services.lake.loading import rows_by_id
 from limnograph.services.lake.provisional import completed
 from limnograph.services.lake.store import HotStore
+from limnograph.services.notes.targets import NoteTarget
 from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import commit_row
 from limnograph.services.table.touched import touched_rows
@@ -45,7 +45,7 @@ class _CommitContext(NamedTuple):
 
 
 class CommitDetails:
-    """The page of one commit. `findings`: all current ones. Immutable after construction."""
+    """The page of one commit. Immutable after construction."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class CommitDetails:
         engine: QueryEngine,
         jobs: Jobs,
         effects: CommitEffects,
-        findings: Callable[[], FindingsBoard],
+        findings: FindingPages,
     ) -> None:
         self._store, self._engine, self._jobs, self._effects = store, engine, jobs, effects
         self._findings = findings
@@ -95,8 +95,14 @@ class CommitDetails:
             written_by_run=writing_run(run, name, row.snapshot_id) if run else None,
             expired=history.retained.has_expired(row.sequence_number),
             touched=touched_rows(history, row),
-            findings=findings_of_commit(self._findings(), history.uuid, row.snapshot_id),
+            findings=findings_of_commit(self._findings.board, history.uuid, row.snapshot_id, self._findings.shown),
         )
+
+    async def note_target(self, name: TableName, snapshot_id: int) -> NoteTarget:
+        """A commit as the target of a note. Raises NotFound, SourceError."""
+        with self._store.reads.page():
+            found = await self._store.reads.ask(self._find, name, snapshot_id)
+        return NoteTarget("commit", str(snapshot_id), found.history.uuid, name, found.row.committed_at)
 
     def _find(self, name: TableName, snapshot_id: int) -> _CommitContext:
         """The whole row and its parent, from the meta tables by id, else from the watcher; with the surrounding

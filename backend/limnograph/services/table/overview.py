@@ -91,6 +91,7 @@ class TableService:
             watermark=to_millis(watermark),
             hints=self._hints(name, jobs),
             findings=found,
+            owner=self._findings.team.owners.of_table(history.uuid or None, name),
         )
 
     def _hints(self, name: TableName, jobs: list[LinkedJob]) -> list[Hint]:

@@ -159,7 +159,9 @@ export interface paths {
         /**
          * What is wrong with tables
          * @description Open findings, the most severe first, or those that closed between `from` and `to` (default: the last 24
-         *     hours). A range does not change which findings are open, or their severity.
+         *     hours). A range does not change which findings are open, or their severity. Acknowledged findings are left out and
+         *     counted, unless `acknowledged` requests them; they are listed again when the acknowledgement ends or their severity
+         *     rises.
          */
         get: operations["listFindings"];
         put?: never;
@@ -205,6 +207,34 @@ export interface paths {
          *     trigger a check of their tables. Job and dataset events are accepted and ignored.
          */
         post: operations["postLineage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Notes
+         * @description Notes that are not deleted, the newest first. With `from` or `to`, those that are drawn in that range of time: at
+         *     the start of their finding, commit or alert, over their range, or when they were written on a table.
+         */
+        get: operations["listNotes"];
+        put?: never;
+        /**
+         * Write, edit or delete a note
+         * @description Requires the scope `annotate`; notes are visible to everyone. Durable in the inbox before the response. A repeat
+         *     with the same `key` changes nothing. If another user changed the note since, the response is 409 with the note as it
+         *     is now: show both texts, and send the edit again with its `event_id`. At most 200 notes on one target, and 60
+         *     requests a minute from one caller (429). Events are never deleted from the meta table.
+         */
+        post: operations["postNote"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1428,8 +1458,16 @@ export interface components {
          *         snapshot id, or `run`, `expired`, `merged`, `retracted`, `retired`. `evidence`: counts and shares by name.
          *         `recurrences`: earlier findings of the same code and subject in the last 30 days. `evaluated_at`: facts until then
          *         were evaluated; it stays behind while the table's catalog does not respond.
+         *
+         *         From notes: `acknowledged_until` and `acknowledged_by` while an acknowledgement hides the finding from the default
+         *         list; it ends at that time, or when the severity rises. `owner`: its own or its table's note of kind `owner`, else
+         *         the table property `owner`, else `[[owners]]`. `notes`: number of notes on it; null until the notes have been read.
          */
         Finding: {
+            /** @default null */
+            acknowledged_by: string | null;
+            /** @default null */
+            acknowledged_until: number | null;
             catalog: string;
             cause: components["schemas"]["FindingCause"] | null;
             closed_at: number | null;
@@ -1445,7 +1483,11 @@ export interface components {
             /** @enum {unknown} */
             group: "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "schema";
             namespace: string;
+            /** @default null */
+            notes: number | null;
             opened_at: number;
+            /** @default null */
+            owner: string | null;
             recurrences: number;
             /** @enum {unknown} */
             severity: "critical" | "info" | "warning";
@@ -1536,10 +1578,12 @@ export interface components {
         };
         /**
          * FindingsPage
-         * @description Findings that match, the most severe first, then the newest. `not_evaluated`: tables whose history has not been
-         *         read yet. `notes`: sources that did not respond.
+         * @description Findings that match, the most severe first, then the newest. `acknowledged`: the number of open findings that
+         *         match the other filters and are acknowledged; without the filter `acknowledged` they are not among the rows.
+         *         `not_evaluated`: tables whose history has not been read yet. `notes`: sources that did not respond.
          */
         FindingsPage: {
+            acknowledged: number;
             counts: components["schemas"]["FindingCounts"];
             next_cursor: string | null;
             not_evaluated: number;
@@ -1949,6 +1993,91 @@ export interface components {
             /** @enum {unknown} */
             code: "chain_broken" | "deletes_are_logs" | "deletes_are_vectors" | "heat_left_out" | "meta_unread" | "moves_left_out" | "names_are_identity" | "no_sort_orders" | "no_state" | "no_state_before" | "one_branch" | "rest_unknown" | "retention_unknown" | "savepoints" | "shown_only" | "top_only" | "unreadable" | "versions_left_out";
             sentence: string;
+        };
+        /**
+         * NoteIn
+         * @description Body of `POST /api/v1/notes`: a new note, or an edit of the event that `replaces` names.
+         *
+         *         `key`: chosen by the client, unique among its notes; a request that is repeated with the same key changes nothing.
+         *         `text`: plain text, at most 4,000 characters; of kind `owner` one line of at most 100. `author`: a name, only if
+         *         authentication is off; otherwise the author is the caller.
+         *
+         *         A new note has a `scope` and names its target: a finding by `target_id`; a commit by `table` and `target_id` (the
+         *         snapshot id); an alert by `target_id` (the fingerprint) and `starts_at` (epoch ms; default: the latest episode); a
+         *         range by `table`, `from` and `to`; a table by `table`. `table`: `catalog.namespace.table`. `kind` (default `note`):
+         *         `ack` for findings, with `until`, epoch ms, at most 366 days ahead, and with or without text; `owner` for findings
+         *         and tables.
+         *
+         *         An edit has `replaces`, the `event_id` of the note as the user saw it, and `text` (`ack`: and `until`). With neither
+         *         text nor `until` it deletes the note.
+         */
+        NoteIn: {
+            /** @default null */
+            author: string | null;
+            /** @default null */
+            from: number | null;
+            key: string;
+            /** @default null */
+            kind: ("ack" | "note" | "owner") | null;
+            /** @default null */
+            replaces: string | null;
+            /** @default null */
+            scope: ("alert" | "commit" | "finding" | "range" | "table") | null;
+            /** @default null */
+            starts_at: number | null;
+            /** @default null */
+            table: string | null;
+            /** @default null */
+            target_id: string | null;
+            /** @default  */
+            text: string;
+            /** @default null */
+            to: number | null;
+            /** @default null */
+            until: number | null;
+        };
+        /**
+         * NoteProblem
+         * @description A conflict: another user changed the note first, or the key belongs to another note. `note`: as it is now.
+         */
+        NoteProblem: {
+            detail: string;
+            /** @default null */
+            field: string | null;
+            note: components["schemas"]["TeamNote"];
+            /** @default null */
+            request_id: string | null;
+            status: number;
+            title: string;
+            /** @enum {unknown} */
+            type: "bad-request" | "conflict" | "forbidden" | "internal" | "metadata-damaged" | "method-not-allowed" | "not-found" | "source-failed" | "source-rejected" | "source-timeout" | "source-unavailable" | "too-large" | "too-many-requests" | "unauthenticated";
+        };
+        /**
+         * NoteStreamEvent
+         * @description Event `note`: a note was written, edited or deleted; clients should reload it. Ids only, as in `TeamNote`.
+         */
+        NoteStreamEvent: {
+            catalog: string | null;
+            event_id: string;
+            /** @enum {unknown} */
+            kind: "ack" | "note" | "owner";
+            note_id: string;
+            /** @enum {unknown} */
+            scope: "alert" | "commit" | "finding" | "range" | "table";
+            table: string | null;
+            table_namespace: string | null;
+            target_id: string;
+        };
+        /**
+         * NotesPage
+         * @description Notes that match, the newest first. `complete` is false until the meta table `notes` was read after a start; only
+         *         notes that have not been appended to it yet are then known.
+         */
+        NotesPage: {
+            complete: boolean;
+            next_cursor: string | null;
+            rows: components["schemas"]["TeamNote"][];
+            total: number;
         };
         /**
          * PartitionChange
@@ -2552,7 +2681,7 @@ export interface components {
          * TableDetail
          * @description Identity and state of a table now. `unreadable_code` is set if its metadata is unreadable. `gone_at`: when the
          *         table was dropped or renamed to `renamed_to`, epoch ms; its numbers are the last known. `findings`: those that are
-         *         open or closed within the last 24 hours, the open ones first.
+         *         open or closed within the last 24 hours, the open ones first. `owner`: as in `Finding`.
          */
         TableDetail: {
             catalog: string;
@@ -2568,6 +2697,8 @@ export interface components {
             jobs: components["schemas"]["LinkedJob"][];
             location: string | null;
             namespace: string;
+            /** @default null */
+            owner: string | null;
             partition_fields: components["schemas"]["PartitionField"][];
             reason: components["schemas"]["Reason"];
             refs: components["schemas"]["Ref"][];
@@ -2596,7 +2727,8 @@ export interface components {
         /**
          * TableRow
          * @description One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested. `findings`:
-         *         the open ones, the most severe first, whatever the range.
+         *         the open ones, the most severe first, acknowledged ones last, whatever the range; acknowledged ones do not count for
+         *         `reason` and the order of the list. `owner`: as in `Finding`.
          */
         TableRow: {
             catalog: string;
@@ -2607,6 +2739,8 @@ export interface components {
             /** @default null */
             growth: components["schemas"]["Growth"] | null;
             namespace: string;
+            /** @default null */
+            owner: string | null;
             reason: components["schemas"]["Reason"];
             spark: (number | null)[];
             /** @enum {unknown} */
@@ -2657,6 +2791,38 @@ export interface components {
             rows: components["schemas"]["TableRow"][];
             total: number;
             watermark: number | null;
+        };
+        /**
+         * TeamNote
+         * @description A note as it is now. `note_id` never changes; `event_id` is that of its newest event, which an edit names in
+         *         `replaces`. `target_id`: id of the finding, snapshot id, or fingerprint of the alert; empty for a range and a table.
+         *         `from`: where it is drawn (start of the finding, commit, alert or range); null: at `created_at`. `to`: end of a
+         *         range. `text` is plain text, never markup. `author` and `at`: of the newest event; `created_by` and `created_at`: of
+         *         the first. `until`: end of an acknowledgement. `edits`: events after the first. `deleted`: its newest event has
+         *         neither text nor `until`; lists do not contain it.
+         */
+        TeamNote: {
+            at: number;
+            author: string;
+            catalog: string | null;
+            created_at: number;
+            created_by: string;
+            deleted: boolean;
+            edits: number;
+            event_id: string;
+            from: number | null;
+            /** @enum {unknown} */
+            kind: "ack" | "note" | "owner";
+            namespace: string | null;
+            note_id: string;
+            /** @enum {unknown} */
+            scope: "alert" | "commit" | "finding" | "range" | "table";
+            table: string | null;
+            table_uuid: string | null;
+            target_id: string;
+            text: string;
+            to: number | null;
+            until: number | null;
         };
         /**
          * Timeline
@@ -3386,6 +3552,10 @@ export interface operations {
                 code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "partition_skew" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
                 /** @description Only this table: `catalog.namespace.table`. */
                 table?: string;
+                /** @description Only findings with this owner. */
+                owner?: string;
+                /** @description Of open findings: those that are not, those that are, or `any`. */
+                acknowledged?: "true" | "false" | "any";
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;
                 /** @description Rows per page. */
@@ -3587,6 +3757,201 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listNotes: {
+        parameters: {
+            query?: {
+                /** @description Start, epoch ms, inclusive. */
+                from?: number;
+                /** @description End, epoch ms, exclusive. */
+                to?: number;
+                /** @description Only notes on this kind of thing. */
+                scope?: "finding" | "commit" | "alert" | "range" | "table" | null;
+                /** @description Only this finding, snapshot id, or alert's fingerprint. */
+                target_id?: string;
+                /** @description Only this kind of note. */
+                kind?: "note" | "ack" | "owner" | null;
+                /** @description Only notes on this table and all that belongs to it: `catalog.namespace.table`. */
+                table?: string;
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
+                cursor?: string;
+                /** @description Rows per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotesPage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postNote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NoteIn"];
+            };
+        };
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamNote"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details with the note. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["NoteProblem"];
                 };
             };
             /** @description Problem details. */

@@ -67,6 +67,7 @@ test('an all-clear waits until all tables are evaluated', async () => {
   const answer = {
     ...{ rows: [], total: 0, counts: { critical: 0, warning: 0, info: 0 }, notes: [], next_cursor: null },
     not_evaluated: 2,
+    acknowledged: 0,
   };
   const choice = choiceOf(new URLSearchParams());
   const screen = await render(NoFindings, { answer, choice, clearHref: '/findings' });

@@ -11,6 +11,7 @@ export function finding(change: Partial<Finding> = {}): Finding {
     ...{ finding_id: 'f'.repeat(32), code: 'file_burst', group: 'files', subject: '', state: 'open' },
     ...{ severity: 'critical', catalog: 'lake', namespace: 'sales', table: 'orders', table_uuid: 'u-1' },
     ...{ opened_at: OPENED, closed_at: null, closed_by: null, recurrences: 0, evaluated_at: NOW - 1_000 },
+    ...{ acknowledged_until: null, acknowledged_by: null, owner: null, notes: 0 },
     cause: { snapshot_ids: [SNAPSHOT], writer: 'demo_burst', share: 1 },
     effects: [effect()],
     evidence: { files: 1500, bytes: 3_000_000, files_before: 120, removed_files: 0, total_data_files: 1620 },

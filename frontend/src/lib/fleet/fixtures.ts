@@ -35,6 +35,7 @@ export function fleetRow({ values, deltas, reason, ...own }: Change = {}): Row {
     spark: [1202, 1202, 51202],
     growth: null,
     findings: [],
+    owner: null,
     ...own,
     values: {
       data_files: 51_202,

@@ -63,6 +63,7 @@ function detail(more: Partial<Schemas['TableDetail']> = {}): Schemas['TableDetai
     renamed_to: null,
     watermark: null,
     hints: [],
+    owner: null,
     ...more,
   };
 }

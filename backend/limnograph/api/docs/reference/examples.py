@@ -81,6 +81,18 @@ EXAMPLES = {
             "comment": "compacted, and it was fast again",
         }
     ),
+    "listFindings": RouteExample("severity=critical&owner=team-sales&acknowledged=any"),
+    "listNotes": RouteExample("table=lake.sales.orders&from=1795168800000&to=1795255200000"),
+    "postNote": RouteExample(
+        body={
+            "key": "0f8b5c1e-6a43-4d0e-9c55-3a1b5d2c7e90",
+            "kind": "ack",
+            "scope": "finding",
+            "target_id": "dfe75855290ab4444625635c4ca316ec",
+            "text": "compaction is planned for tonight",
+            "until": 1795294800000,
+        }
+    ),
     "postLineage": RouteExample(
         body={
             "eventType": "COMPLETE",
