@@ -2596,7 +2596,7 @@ export interface components {
         /**
          * Status
          * @description Server status: sources, latest pass, watermark, set-up hints; `hourly_days`: retention of hourly roll-ups;
-         *         `scopes`: scopes of the caller.
+         *         `scopes`: scopes of the caller; `user`: its name, null if authentication is off.
          */
         Status: {
             hints: components["schemas"]["Hint"][];
@@ -2611,6 +2611,8 @@ export interface components {
             sources: components["schemas"]["SourceStatus"][];
             tables: number;
             unreadable: number;
+            /** @default null */
+            user: string | null;
             version: string;
             watermark: number | null;
         };
