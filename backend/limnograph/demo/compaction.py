@@ -62,18 +62,15 @@ def burst_files(table: Table) -> list[DataFile]:
 
 
 def replace(table: Table, files: list[DataFile]) -> CompactionCommit:
-    """Write one file per partition with the rows of `files`, and exchange them in one commit. Its operation is
-    `overwrite`, because PyIceberg cannot commit a `replace`.
-    """
+    """Write one file per partition with the rows of `files`, and exchange them in one commit of operation `replace`."""
+    from limnograph.demo.lake.rewrite import RewriteFiles
+
     parts: dict[Record, list[DataFile]] = defaultdict(list)
     for file in files:
         parts[file.partition].append(file)
     merged = [_merged(table, partition, part) for partition, part in parts.items()]
     summary = {"app-id": f"{APPLICATION}-{time.time_ns()}", "app-name": APPLICATION, "engine-name": "pyiceberg"}
-    with (
-        table.transaction() as transaction,
-        transaction.update_snapshot(snapshot_properties=summary).overwrite() as exchanged,
-    ):
+    with table.transaction() as transaction, RewriteFiles.in_main(transaction, table.io, summary) as exchanged:
         for file in files:
             exchanged.delete_data_file(file)
         for file in merged:

@@ -15,7 +15,7 @@ from limnograph.demo.lake.session import name_jars
 from limnograph.demo.processes import alerting
 from limnograph.demo.processes.children import ChildProcesses, Program, answers
 from limnograph.demo.processes.configuration import limnograph_toml, prometheus_yml
-from limnograph.demo.processes.scheduled_jobs import scheduled_jobs
+from limnograph.demo.processes.scheduled_jobs import LIVE_EVERY_S, scheduled_jobs
 from limnograph.demo.processes.tools import free_port, tool
 from limnograph.demo.progress import Progress
 from limnograph.demo.story import signals
@@ -59,12 +59,17 @@ class Ports(NamedTuple):
 
 
 @contextmanager
-def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) -> Iterator[ChildProcesses]:
-    """Start all parts and wait until they are ready; leaving the block ends them."""
+def everything(
+    folder: Folder, told: Story, ports: Ports, progress: Progress, *, jobs_every: int = LIVE_EVERY_S
+) -> Iterator[ChildProcesses]:
+    """Start all parts and wait until they are ready; leaving the block ends them. `jobs_every`: seconds between two
+    runs of a generated job.
+    """
     prometheus = tool("prometheus")
     name_jars()
     _write_settings(folder, told, ports)
-    jobs = scheduled_jobs(signals.schedules(), Calendar.at(told.generated_at), folder.place, ports.jobs)
+    calendar = Calendar.at(told.generated_at)
+    jobs = scheduled_jobs(signals.schedules(), calendar, folder.database, ports.jobs, jobs_every)
     with jobs, ChildProcesses(folder.logs, progress) as children:
         child = children.start(_prometheus(str(prometheus), folder, ports))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.prometheus}/-/ready"), 60)
