@@ -779,7 +779,8 @@ export interface components {
         /**
          * AlertTarget
          * @description The target of an alert link. `path` is a path of this server; null if the user has to choose among `tables` or no
-         *         table is known. `source`: where the answer was found.
+         *         table is known. If the alert did not fire at the time in the link, the path keeps that time, and its page shows the
+         *         closest episode and says so. `source`: where the answer was found.
          */
         AlertTarget: {
             active_at: number | null;
