@@ -95,7 +95,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Commits as annotations
+         * Commits or findings as annotations
          * @description Newest first, of all tables or, if all three names are given, of one; default: the last 24 hours. For data
          *     sources that read annotations from JSON; fields have Grafana's names.
          */
@@ -882,7 +882,7 @@ export interface components {
         };
         /**
          * Annotation
-         * @description One mark. `path`: the page of the commit on this server.
+         * @description One mark. `path`: the page of the commit or finding on this server.
          */
         Annotation: {
             id: string;
@@ -3033,6 +3033,8 @@ export interface operations {
                 from?: number;
                 /** @description End, epoch ms, exclusive; default now. */
                 to?: number;
+                /** @description `commits`, or `findings`: one mark where each opened, one where it closed. */
+                kind?: "commits" | "findings";
                 /** @description Catalog of the table, as in its metrics' labels; empty, `*` or `.*`: any. */
                 catalog?: string;
                 /** @description Namespace of the table, as in its metrics' labels; empty, `*` or `.*`: any. */
