@@ -93,11 +93,11 @@ def due(state: BurstState, limits: FindingLimits) -> Micros:
 
 
 def _by_writer(facts: TableFacts, rows: Ints) -> Iterator[tuple[str | None, Ints]]:
-    by_writer: dict[str | None, list[int]] = {}
-    for place in rows.tolist():
-        by_writer.setdefault(facts.writers[place], []).append(place)
-    for writer, places in by_writer.items():
-        yield writer, np.array(places, np.int64)
+    codes = facts.writers.codes[rows]
+    for code, writer in enumerate(facts.writers.names):
+        places = rows[codes == code]
+        if len(places):
+            yield writer, places
 
 
 def _commits(facts: TableFacts, places: Ints) -> Commits:

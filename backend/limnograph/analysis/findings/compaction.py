@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 
 from limnograph.analysis.findings.facts import UNKNOWN, Floats, Ints, TableFacts
-from limnograph.analysis.findings.level import NEVER, OVER, UNKNOWN_POSITION, MeasuredLevel, positions_of
+from limnograph.analysis.findings.level import NEVER, OVER, UNKNOWN_POSITION
 from limnograph.analysis.findings.stretch import Stretch, ended
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros
@@ -37,15 +39,14 @@ class CompactionState(NamedTuple):
 
 
 def advance(
-    state: CompactionState, facts: TableFacts, debt: MeasuredLevel, *, until: Micros, limits: FindingLimits
+    state: CompactionState, facts: TableFacts, positions: Ints, *, until: Micros, limits: FindingLimits
 ) -> CompactionState:
-    """The state after more moves. `debt`: the measure of `small_files`, which these rules share. O(moves), but only
-    rewrites, the commits after them and changes of the debt are looked at one by one.
+    """The state after more moves. `positions`: of the measure of `small_files`, which these rules share. O(moves), but
+    only rewrites, the commits after them and changes of the debt are looked at one by one.
     """
     files = _last_known(state.debt, facts.numbers("debt_files"))
     if not _matters(state, facts):
         return state._replace(debt=_known(files[-1])) if len(files) else state
-    positions = positions_of(debt, limits)
     for place in _turns(state, facts, positions).tolist():
         at, snapshot_id = Micros(facts.times[place]), int(facts.ids[place])
         state = _stopped(state, Micros(at - 1), limits)
@@ -106,7 +107,7 @@ def due(state: CompactionState, limits: FindingLimits) -> Micros:
         return NEVER
     if state.owed is None or state.committed is None:
         return NEVER
-    gap = float(np.median(np.diff(np.array(state.replaces, np.int64))))
+    gap = median(later - before for before, later in pairwise(state.replaces))
     late = state.replaces[-1] + max(limits.replace_gaps * gap, limits.replace_least)
     return Micros(max(int(late), state.owed, state.committed))
 

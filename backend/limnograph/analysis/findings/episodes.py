@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from limnograph.analysis.findings import contributions
 from limnograph.analysis.findings.bursts import FileBurst
-from limnograph.analysis.findings.commit_times import usual_s
 from limnograph.analysis.findings.events import Detail, Happening, happenings
 from limnograph.analysis.findings.facts import TableFacts
 from limnograph.analysis.findings.stretch import Stretch
@@ -95,9 +94,8 @@ def _of_absences(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
         yield _slow("compaction_stopped", stretch, state, limits)
     for stretch in (*kept.failures, *([kept.ineffective] if kept.ineffective else [])):
         yield _slow("compaction_ineffective", stretch, state, limits)
-    usual = usual_s(times)
     for stretch in (*times.past, *([times.stale] if times.stale else [])):
-        evidence: dict[str, Detail] = {"usual_seconds": usual}
+        evidence: dict[str, Detail] = {"usual_seconds": times.usual}
         yield Episode("stale", "", stretch, _severity("stale", state, limits, stretch), None, evidence)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,16 @@ COLUMNS = (
 )
 FLOAT_COLUMNS = frozenset({"skew_max_over_median", "skew_top1_share"})
 
+_ROW = {name: row for row, name in enumerate(COLUMNS)}
+_FLOAT_ROWS = [_ROW[name] for name in COLUMNS if name in FLOAT_COLUMNS]
+
+
+class Writers(NamedTuple):
+    """Who wrote each snapshot: `codes` index `names`, which are distinct; the name None is an unknown writer."""
+
+    codes: Ints
+    names: Sequence[str | None]
+
 
 class TableChange(NamedTuple):
     """A change that is not a commit, as in the meta table `changes`. `at`: microseconds."""
@@ -36,36 +47,50 @@ class TableChange(NamedTuple):
     detail: str | None = None
 
 
-class TableFacts(NamedTuple):
-    """Main's moves in time order.
+class TableFacts:
+    """Main's moves in time order. Immutable; what is derived from the numbers is computed once.
 
     times      microseconds, ascending
     ids        snapshot that main moved to
     is_commit  whether it is the first move to that snapshot: a commit, not a return to an earlier state
-    columns    COLUMNS, each with a value per move; UNKNOWN or NaN where unknown
+    cells      `cells[column, move]` in the order of COLUMNS; UNKNOWN where unknown, and floats as their bits
     replaced   whether the snapshot's operation is `replace`
-    writers    application name, application id or engine of each snapshot; None if unknown
+    writers    application name, application id or engine of each snapshot
     changes    all other changes of the table in time order
     """
 
-    times: Ints
-    ids: Ints
-    is_commit: Flags
-    columns: Mapping[str, NDArray[np.generic]]
-    replaced: Flags
-    writers: Sequence[str | None]
-    changes: Sequence[TableChange] = ()
+    def __init__(
+        self,
+        times: Ints,
+        ids: Ints,
+        is_commit: Flags,
+        cells: Ints,
+        *,
+        replaced: Flags,
+        writers: Writers,
+        changes: Sequence[TableChange] = (),
+    ) -> None:
+        self.times, self.ids, self.is_commit, self.cells = times, ids, is_commit, cells
+        self.replaced, self.writers, self.changes = replaced, writers, changes
+
+    @cached_property
+    def known(self) -> Floats:
+        """All columns as numbers, NaN where unknown."""
+        unknown = self.cells == UNKNOWN
+        found = self.cells.astype(np.float64)
+        found[_FLOAT_ROWS] = self.cells[_FLOAT_ROWS].view(np.float64)
+        found[unknown] = np.nan
+        return found
 
     def integers(self, name: str) -> Ints:
-        """A column; UNKNOWN where unknown."""
-        return self.columns[name].astype(np.int64, copy=False)
+        """A column of integers; UNKNOWN where unknown."""
+        column: Ints = self.cells[_ROW[name]]
+        return column
 
     def numbers(self, name: str) -> Floats:
         """A column; NaN where unknown."""
-        column = self.columns[name]
-        if name in FLOAT_COLUMNS:
-            return column.astype(np.float64, copy=False)
-        return np.where(column == UNKNOWN, np.nan, column)
+        column: Floats = self.known[_ROW[name]]
+        return column
 
     def between(self, after: Micros | None, until: Micros) -> TableFacts:
         """Moves after one instant and not after another; changes until the second."""
@@ -76,16 +101,15 @@ class TableFacts(NamedTuple):
             self.times[part],
             self.ids[part],
             self.is_commit[part],
-            {name: column[part] for name, column in self.columns.items()},
-            self.replaced[part],
-            self.writers[part],
-            [change for change in self.changes if change.at <= until],
+            self.cells[:, part],
+            replaced=self.replaced[part],
+            writers=Writers(self.writers.codes[part], self.writers.names),
+            changes=[change for change in self.changes if change.at <= until],
         )
 
 
 def no_facts(changes: Sequence[TableChange] = ()) -> TableFacts:
     """A table without a single move."""
     nothing, no = np.zeros(0, np.int64), np.zeros(0, np.bool_)
-    floats = np.zeros(0, np.float64)
-    columns: dict[str, NDArray[np.generic]] = {name: floats if name in FLOAT_COLUMNS else nothing for name in COLUMNS}
-    return TableFacts(nothing, nothing, no, columns, no, [], changes)
+    cells = np.zeros((len(COLUMNS), 0), np.int64)
+    return TableFacts(nothing, nothing, no, cells, replaced=no, writers=Writers(nothing, []), changes=changes)

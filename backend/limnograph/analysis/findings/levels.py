@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.findings.facts import Flags, TableFacts
-from limnograph.analysis.findings.level import MeasuredLevel
+from limnograph.analysis.findings.facts import TableFacts
+from limnograph.analysis.findings.level import ALWAYS, MeasuredLevel
 from limnograph.domain.finding_codes import FindingCode
 from limnograph.domain.finding_limits import FindingLimits
 
@@ -23,24 +23,23 @@ class LevelRule(NamedTuple):
 def _small_files(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     """The debt is not computed for each commit: rows without it are left out, and the last known one holds."""
     saved, live = facts.numbers("debt_saved_files"), facts.numbers("total_data_files")
-    return MeasuredLevel(saved, np.fmax(limits.saved_files - 1, limits.saved_share * live), _always(facts))
+    return MeasuredLevel(saved, np.fmax(limits.saved_files - 1, limits.saved_share * live), ALWAYS)
 
 
 def _too_many_files(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     files, size = facts.numbers("total_data_files"), facts.numbers("total_bytes")
-    with np.errstate(invalid="ignore"):
-        is_large = size >= limits.large_share * facts.numbers("target_file_bytes") * files
-    return MeasuredLevel(files, np.full(len(files), float(limits.data_files)), ~is_large)
+    is_large = size >= limits.large_share * facts.numbers("target_file_bytes") * files
+    return MeasuredLevel(files, limits.data_files, ~is_large)
 
 
 def _equality_deletes(facts: TableFacts, _: FindingLimits) -> MeasuredLevel:
     rows = facts.numbers("total_equality_deletes")
-    return MeasuredLevel(rows, np.full(len(rows), 0.5), _always(facts))
+    return MeasuredLevel(rows, 0.5, ALWAYS)
 
 
 def _metadata_large(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     size = facts.numbers("metadata_bytes")
-    return MeasuredLevel(size, np.full(len(size), float(limits.metadata_bytes)), _always(facts))
+    return MeasuredLevel(size, limits.metadata_bytes, ALWAYS)
 
 
 def _manifests_fragmented(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
@@ -53,15 +52,10 @@ def _manifests_fragmented(facts: TableFacts, limits: FindingLimits) -> MeasuredL
 
 def _partition_skew(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     ratio, share = facts.numbers("skew_max_over_median"), facts.numbers("skew_top1_share")
-    with np.errstate(invalid="ignore"):
-        many = facts.numbers("partitions_total") >= limits.skew_partitions
-        worth = share * facts.numbers("total_bytes") >= facts.numbers("target_file_bytes")
+    many = facts.numbers("partitions_total") >= limits.skew_partitions
+    worth = share * facts.numbers("total_bytes") >= facts.numbers("target_file_bytes")
     unknown = np.isnan(share) | np.isnan(facts.numbers("partitions_total"))
-    return MeasuredLevel(np.where(unknown, np.nan, ratio), np.full(len(ratio), limits.skew_ratio), many & worth)
-
-
-def _always(facts: TableFacts) -> Flags:
-    return np.ones(len(facts.times), np.bool_)
+    return MeasuredLevel(np.where(unknown, np.nan, ratio), limits.skew_ratio, many & worth)
 
 
 LEVELS: tuple[LevelRule, ...] = (

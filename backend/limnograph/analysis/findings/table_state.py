@@ -47,17 +47,22 @@ def advance(state: TableState, facts: TableFacts, *, until: Micros, limits: Find
     growth, seen = deletes.grown(state.deletes, new, limits)
     measures["delete_files_growing"] = growth
     measures["snapshots_unbounded"] = commit_times.unexpired(state.times, new, limits)
-    levels = dict(state.levels)
-    for code, measure in measures.items():
-        known = levels.get(code, LevelState())
-        levels[code] = level.advance(known, new.times, new.ids, measure, until=until, limits=limits)
+    placed = dict(zip(measures, level.placed(list(measures.values()), limits), strict=True))
+    levels = {
+        code: level.advance(
+            state.levels.get(code, LevelState()), new.times, new.ids, of_code, until=until, limits=limits
+        )
+        for code, of_code in placed.items()
+    }
     return TableState(
         at=until,
         last=_last(state.last, new),
         levels=levels,
         times=commit_times.advance(state.times, new, until=until, limits=limits),
         bursts=bursts.advance(state.bursts, new, until=until, limits=limits),
-        compaction=compaction.advance(state.compaction, new, measures["small_files"], until=until, limits=limits),
+        compaction=compaction.advance(
+            state.compaction, new, placed["small_files"].positions, until=until, limits=limits
+        ),
         deletes=seen,
         contributions=contributions.advance(state.contributions, new),
     )
@@ -79,10 +84,7 @@ def _last(known: Mapping[str, float], facts: TableFacts) -> Mapping[str, float]:
     """The last known number of each column."""
     if not len(facts.times):
         return known
-    found = dict(known)
-    for name in COLUMNS:
-        values = facts.numbers(name)
-        places = np.flatnonzero(~np.isnan(values))
-        if len(places):
-            found[name] = float(values[places[-1]])
-    return found
+    newest = facts.known[:, ::-1]
+    values = newest[np.arange(len(COLUMNS)), (~np.isnan(newest)).argmax(axis=1)]
+    found = zip(COLUMNS, values.tolist(), np.isnan(values).tolist(), strict=True)
+    return {**known, **{name: value for name, value, is_unknown in found if not is_unknown}}
