@@ -40,10 +40,16 @@ class FactsBuilder:
         return self
 
     def change(
-        self, at: int, kind: str, before: str | None, after: str | None, detail: str | None = None
+        self,
+        at: int,
+        kind: str,
+        before: str | None,
+        after: str | None,
+        detail: str | None = None,
+        subject: str | None = None,
     ) -> FactsBuilder:
         """A change that is not a commit."""
-        self.changes.append(TableChange(kind, None, before, after, Micros(START + at), detail))
+        self.changes.append(TableChange(kind, subject, before, after, Micros(START + at), detail))
         return self
 
     @property
@@ -58,7 +64,7 @@ class FactsBuilder:
             cells=np.array([_cells(name, rows) for name in COLUMNS]),
             replaced=np.array([row["operation"] == "replace" for row in rows], np.bool_),
             writers=Writers(np.array([names.index(row["writer"]) for row in rows], np.int64), names),
-            changes=self.changes,
+            changes=sorted(self.changes, key=lambda change: change.at),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from limnograph.domain.finding_codes import FindingCode
 from limnograph.domain.time import MICROS_PER_SECOND
 
 MINUTE = 60 * MICROS_PER_SECOND
@@ -12,9 +13,17 @@ DAY = 24 * HOUR
 MIB = 1 << 20
 
 
+SNAPSHOT_AGE = "history.expire.max-snapshot-age-ms"
+MANIFEST_TARGET = "commit.manifest.target-size-bytes"
+MANIFESTS_MERGED = "commit.manifest.min-count-to-merge"
+THRESHOLD_PROPERTIES = (SNAPSHOT_AGE, MANIFEST_TARGET, MANIFESTS_MERGED)
+"""Properties of a table that take the place of thresholds."""
+
+
 class FindingLimits(NamedTuple):
     """Counts are files, partitions or snapshots; shares are fractions of one; times are microseconds."""
 
+    disabled: frozenset[FindingCode] = frozenset()
     confirmed_after: int = 10 * MINUTE  # a level that was exceeded this long, or by two commits, opens a finding
     rest: int = HOUR  # between two transitions of one finding
     below: float = 0.8  # of its limit: a level closes

@@ -13,6 +13,7 @@ from limnograph.services.findings.records import FindingRecords
 from limnograph.services.findings.replay import FindingsReplay
 from limnograph.services.findings.views import view
 from limnograph.settings import Settings
+from limnograph.wiring.finding_limits import limits_of
 from limnograph.wiring.watching import embedded_engine
 
 
@@ -24,7 +25,7 @@ def findings_at(settings: Settings, at: Millis | None, name: TableName | None) -
     inbox = SqlInbox(settings.inbox_url)
     records = FindingRecords(inbox, engine)
     instant = to_micros(at) if at is not None else _last_pass(engine.head().written_at, inbox.newest(PASS_MARK))
-    found = FindingsReplay(engine, records, fresh=engine).at(instant, name)
+    found = FindingsReplay(engine, records, fresh=engine, limits=limits_of(settings.findings)).at(instant, name)
     board = FindingsBoard(found)
     return [view(fact, board.by_table[key_of(fact)]) for fact in board.open]
 

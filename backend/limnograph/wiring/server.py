@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from limnograph.domain.answers.alerts import AlertStreamEvent
+from limnograph.domain.finding_limits import FindingLimits
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.ports.counters import CounterStore
@@ -103,6 +104,8 @@ class ServerOptions(NamedTuple):
     """Address of Alertmanager's pages for links; None: no links."""
     graphs: Mapping[str, str] = MappingProxyType({})
     """Public address of each metrics server by name."""
+    limits: FindingLimits = FindingLimits()
+    """Thresholds of findings."""
     objectives: FreshnessObjectives = FreshnessObjectives()
     """Maximum age of the last commit, by table."""
 
@@ -206,7 +209,7 @@ def _shared(options: ServerOptions) -> SharedServices:
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
-    evaluator = FindingsEvaluator(store, finding_records, clock)
+    evaluator = FindingsEvaluator(store, finding_records, clock, limits=options.limits)
     return SharedServices(
         store=store,
         runs=runs,
@@ -224,7 +227,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         measurer=EffectMeasurer(store, cases, records, clock, engine=old),
         finding_records=finding_records,
         evaluator=evaluator,
-        job_findings=JobFindings(store, JobHistory(jobs, clock), cases, clock),
+        job_findings=JobFindings(store, JobHistory(jobs, clock), cases, clock, limits=options.limits),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 

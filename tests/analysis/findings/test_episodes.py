@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from limnograph.analysis.findings.episodes import Episode, episodes
 from limnograph.analysis.findings.table_state import TableState, advance, due
-from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.finding_limits import THRESHOLD_PROPERTIES, FindingLimits
 from limnograph.domain.time import Micros
 from table_facts import DAY, GIB, HOUR, MIB, MINUTE, START, FactsBuilder
 
@@ -318,6 +318,42 @@ def test_unreadable_metadata_is_critical_until_it_is_read_again() -> None:
     assert opened(table.change(3 * HOUR, "unreadable", "manifest-missing", None), 4 * HOUR) == set()
 
 
+# -- thresholds -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("code", "column", "above", "between", "below", "others"), LEVELS)
+def test_the_evidence_of_a_level_has_the_threshold_that_it_was_judged_by(
+    code: str, column: str, above: float, between: float, below: float, others: dict[str, float]
+) -> None:
+    found = at(level(column, (0, above), **others), HOUR)[code].evidence
+    threshold = found["threshold"]
+    assert isinstance(threshold, int | float)
+    assert below < LIMITS.below * threshold <= threshold < above
+
+
+def test_a_property_of_the_table_takes_the_place_of_a_threshold_from_its_change_on() -> None:
+    key, days = "history.expire.max-snapshot-age-ms", str(20 * DAY // 1000)
+    table = level("live_snapshots", *((number * 10 * MINUTE, min(number, 1_000)) for number in range(1_440)))
+    assert "snapshots_unbounded" in opened(table, 10 * DAY)
+    assert "snapshots_unbounded" not in opened(table.change(0, "property", None, days, subject=key), 10 * DAY)
+    table.change(8 * DAY, "property", days, None, subject=key)
+    assert "snapshots_unbounded" in opened(table, 10 * DAY), "without the property the default holds again"
+
+
+@pytest.mark.parametrize("text", ["", "-1", "0", "ten", "1e9", "9" * 30, None])
+def test_a_property_that_is_no_positive_number_is_no_threshold(text: str | None) -> None:
+    table = level("manifests", (0, 120), manifest_bytes=400 * MIB)
+    table.change(0, "property", None, text, subject="commit.manifest.min-count-to-merge")
+    assert "manifests_fragmented" in opened(table, HOUR)
+
+
+def test_other_settings_are_other_thresholds() -> None:
+    table = level("total_data_files", (0, 2_000))
+    limits = LIMITS._replace(data_files=1_000)
+    (found,) = episodes(table.facts, limits, Micros(START + HOUR))
+    assert (found.code, found.evidence["threshold"]) == ("too_many_files", 1_000)
+
+
 # -- the same result for any portions ---------------------------------------------------------------------------------
 
 numbers = st.one_of(st.none(), st.integers(0, 250_000))
@@ -334,9 +370,13 @@ def histories(draw: st.DrawFn) -> FactsBuilder:
             for name in (
                 *("total_data_files", "added_data_files", "removed_data_files", "total_delete_files"),
                 *("debt_files", "debt_saved_files", "live_snapshots", "metadata_bytes", "total_bytes"),
+                *("manifests", "manifest_bytes"),
             )
             if (value := draw(numbers)) is not None
         }
+        if draw(st.integers(0, 5)) == 0:
+            text = draw(st.sampled_from([None, "3600000", "1000000", "5"]))
+            table.change(now, "property", None, text, subject=draw(st.sampled_from(THRESHOLD_PROPERTIES)))
         operation = draw(st.sampled_from(["append", "append", "replace", "overwrite"]))
         table.commit(now, operation, draw(st.sampled_from(["a", "b", None])), **columns)
     return table

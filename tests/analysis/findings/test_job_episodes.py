@@ -42,7 +42,12 @@ def test_a_job_is_silent_after_three_gaps_until_its_next_run() -> None:
     (found,) = silent(runs(EVERY_FIVE, LAST + 16 * MINUTE))
     assert (found.subject, found.stretch.began) == ("rollup", START + LAST)
     assert found.stretch.opened == START + LAST + 15 * MINUTE
-    assert found.evidence == {"last_run": (START + LAST) // 1000, "usual_gap_seconds": 300, "runs": 100}
+    assert found.evidence == {
+        "last_run": (START + LAST) // 1000,
+        "usual_gap_seconds": 300,
+        "runs": 100,
+        "threshold_seconds": 900,
+    }
     (closed,) = silent(runs([*EVERY_FIVE, LAST + HOUR], LAST + 61 * MINUTE))
     assert (closed.stretch.closed, closed.stretch.closed_by) == (START + LAST + HOUR, "run")
 

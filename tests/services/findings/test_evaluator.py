@@ -12,6 +12,7 @@ from limnograph.analysis.findings.stretch import Stretch
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.queries import FindingsQuery
 from limnograph.domain.time import Micros, Millis
 from limnograph.wiring.server import ServerServices
@@ -183,6 +184,36 @@ def test_findings_of_jobs_stay_until_the_jobs_of_a_new_server_are_read() -> None
     again.evaluator.observed({})
     (gone,) = world.later(MINUTE, server=again)
     assert (gone.state, gone.closed_by) == ("closed", "retracted")
+
+
+def test_a_code_that_is_disabled_is_withdrawn_and_not_evaluated() -> None:
+    world = World()
+    world.later(MINUTE)
+    world.burst()
+    world.later(MINUTE)
+    without = parts(
+        world.engine, clock=world.clock, inbox=world.inbox, limits=FindingLimits(disabled=frozenset({"file_burst"}))
+    )
+    recorded = world.server.finding_records.newest(Micros(0)).values()
+    assert [(fact.code, fact.closed_by) for fact in recorded] == [("file_burst", "retracted")]
+    world.burst()
+    assert world.later(MINUTE, server=without) == []
+    assert world.open(without) == {}
+
+
+def test_a_threshold_of_the_settings_is_used_and_shown_and_a_property_of_the_table_goes_before_it() -> None:
+    world = World()
+    server = parts(world.engine, clock=world.clock, inbox=world.inbox, limits=FindingLimits(manifests_merged=30))
+    world.commit(manifests=50, manifest_bytes=80 * MIB)
+    world.later(HOUR, server=server)
+    (page,) = server.backend.findings.page(FindingsQuery(start=Millis(0), end=Millis(2**50))).rows
+    assert (page.code, page.evidence["threshold"]) == ("manifests_fragmented", 29)
+    key = "commit.manifest.min-count-to-merge"
+    world.engine.append([], [change("property", world.clock.micros, "100", subject=key)])
+    world.clock.micros += MINUTE
+    world.commit(manifests=60, manifest_bytes=80 * MIB)
+    (closed,) = world.later(HOUR, server=server)
+    assert (closed.code, closed.state) == ("manifests_fragmented", "closed")
 
 
 def test_a_dropped_table_retires_its_findings() -> None:

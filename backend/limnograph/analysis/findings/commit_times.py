@@ -10,8 +10,8 @@ from limnograph.analysis.findings.facts import UNKNOWN, Floats, Ints, TableFacts
 from limnograph.analysis.findings.level import NEVER, MeasuredLevel
 from limnograph.analysis.findings.stretch import Stretch, ended
 from limnograph.analysis.usual_gap import LAST_GAPS, breaks, usual_gaps_s
-from limnograph.domain.finding_limits import FindingLimits
-from limnograph.domain.time import MICROS_PER_SECOND, Micros
+from limnograph.domain.finding_limits import SNAPSHOT_AGE, FindingLimits
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, Micros
 
 SAMPLED = 64
 """Every so many commits, the time of one is kept."""
@@ -61,7 +61,7 @@ def advance(state: CommitTimes, facts: TableFacts, *, until: Micros, limits: Fin
 
 def due(state: CommitTimes, limits: FindingLimits) -> Micros:
     """When the table becomes stale, or is retired."""
-    after = _limit_us(state, limits)
+    after = limit_us(state, limits)
     if after is None or state.last is None:
         return NEVER
     if state.stale is None:
@@ -88,7 +88,7 @@ def oldest_ages(state: CommitTimes, facts: TableFacts) -> Floats:
 def unexpired(state: CommitTimes, facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     """Retained snapshots, where the oldest is past its age."""
     ages = oldest_ages(state, facts)
-    matters = ages > limits.snapshot_age
+    matters = ages > facts.property_numbers(SNAPSHOT_AGE, limits.snapshot_age, MICROS_PER_MS)
     kept = np.where(np.isnan(ages), np.nan, facts.numbers("live_snapshots"))
     return MeasuredLevel(kept, limits.snapshots, matters)
 
@@ -128,7 +128,8 @@ def _usual_s(gaps: Ints, commits: int, span: int) -> float | None:
     return None if np.isnan(found) else found
 
 
-def _limit_us(state: CommitTimes, limits: FindingLimits) -> int | None:
+def limit_us(state: CommitTimes, limits: FindingLimits) -> int | None:
+    """Microseconds without a commit after which the table is stale; None if its usual gap is unknown."""
     if state.usual is None:
         return None
     return max(limits.stale_least, round(limits.stale_intervals * state.usual * MICROS_PER_SECOND))

@@ -103,13 +103,18 @@ def _matters(state: CompactionState, facts: TableFacts) -> bool:
 
 def due(state: CompactionState, limits: FindingLimits) -> Micros:
     """When the absence of a rewrite becomes a finding."""
-    if state.stopped is not None or len(state.replaces) < limits.replaces:
+    wait = wait_us(state, limits)
+    if state.stopped is not None or wait is None or state.owed is None or state.committed is None:
         return NEVER
-    if state.owed is None or state.committed is None:
-        return NEVER
+    return Micros(max(state.replaces[-1] + wait, state.owed, state.committed))
+
+
+def wait_us(state: CompactionState, limits: FindingLimits) -> int | None:
+    """Microseconds after a rewrite in which the next one is expected; None after fewer than three."""
+    if len(state.replaces) < limits.replaces:
+        return None
     gap = median(later - before for before, later in pairwise(state.replaces))
-    late = state.replaces[-1] + max(limits.replace_gaps * gap, limits.replace_least)
-    return Micros(max(int(late), state.owed, state.committed))
+    return int(max(limits.replace_gaps * gap, limits.replace_least))
 
 
 def _stopped(state: CompactionState, until: Micros, limits: FindingLimits) -> CompactionState:

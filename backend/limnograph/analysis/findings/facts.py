@@ -25,6 +25,7 @@ COLUMNS = (
 )
 FLOAT_COLUMNS = frozenset({"skew_max_over_median", "skew_top1_share"})
 
+_DIGITS = 18
 _ROW = {name: row for row, name in enumerate(COLUMNS)}
 _FLOAT_ROWS = [_ROW[name] for name in COLUMNS if name in FLOAT_COLUMNS]
 
@@ -92,6 +93,20 @@ class TableFacts:
         column: Floats = self.known[_ROW[name]]
         return column
 
+    def property_numbers(self, key: str, otherwise: float, scale: int = 1) -> Floats | float:
+        """A property of the table times `scale`, at each move from its change on; `otherwise` where it is not set to a
+        positive number.
+        """
+        changes = [change for change in self.changes if change.kind == "property" and change.subject == key]
+        if not changes:
+            return otherwise
+        values = [_positive(change.to_value) for change in changes]
+        numbers = np.array(
+            [otherwise, *(otherwise if value is None else value * scale for value in values)], np.float64
+        )
+        found: Floats = numbers[np.searchsorted([change.at for change in changes], self.times, "right")]
+        return found
+
     def between(self, after: Micros | None, until: Micros) -> TableFacts:
         """Moves after one instant and not after another; changes until the second."""
         first = 0 if after is None else int(self.times.searchsorted(after, "right"))
@@ -106,6 +121,11 @@ class TableFacts:
             writers=Writers(self.writers.codes[part], self.writers.names),
             changes=[change for change in self.changes if change.at <= until],
         )
+
+
+def _positive(text: str | None) -> float | None:
+    digits = (text or "").strip()
+    return float(digits) if digits.isascii() and digits.isdecimal() and len(digits) < _DIGITS and int(digits) else None
 
 
 def no_facts(changes: Sequence[TableChange] = ()) -> TableFacts:

@@ -96,6 +96,7 @@ def _silences(runs: RunHistory, limits: FindingLimits) -> Iterator[Episode]:
             "last_run": last // MICROS_PER_MS,
             "usual_gap_seconds": round(float(np.median(gaps[:place])) / MICROS_PER_SECOND),
             "runs": place + 1,
+            "threshold_seconds": round(after / MICROS_PER_SECOND),
         }
         yield Episode("job_silent", runs.job, stretch, CODES["job_silent"].severity, None, dict(evidence))
 
@@ -131,7 +132,7 @@ def _failures(runs: RunHistory, limits: FindingLimits) -> Iterator[Episode]:
         at = Micros(runs.ends[place])
         if not is_failed:
             if opened is not None:
-                yield _failing(runs, opened._replace(closed=at, closed_by="run"), row)
+                yield _failing(runs, opened._replace(closed=at, closed_by="run"), row, limits)
             began, opened, row = None, None, 0
             continue
         began = place if began is None else began
@@ -139,7 +140,7 @@ def _failures(runs: RunHistory, limits: FindingLimits) -> Iterator[Episode]:
         if opened is None and (row >= limits.failed_runs or _mostly(runs, place, gap_us, limits)):
             opened = Stretch(Micros(runs.ends[began]), at)
     if opened is not None:
-        yield _failing(runs, opened, row)
+        yield _failing(runs, opened, row, limits)
 
 
 def _mostly(runs: RunHistory, place: int, gap_us: float, limits: FindingLimits) -> bool:
@@ -149,6 +150,6 @@ def _mostly(runs: RunHistory, place: int, gap_us: float, limits: FindingLimits) 
     return len(recent) >= limits.failed_of and int(recent.sum()) * 2 > len(recent)
 
 
-def _failing(runs: RunHistory, stretch: Stretch, failed: int) -> Episode:
-    evidence = {"failed": failed, "runs": len(runs.ends)}
+def _failing(runs: RunHistory, stretch: Stretch, failed: int, limits: FindingLimits) -> Episode:
+    evidence = {"failed": failed, "runs": len(runs.ends), "threshold": limits.failed_runs}
     return Episode("job_failing", runs.job, stretch, CODES["job_failing"].severity, None, dict(evidence))

@@ -44,6 +44,7 @@ class LevelState(NamedTuple):
     position  whether the last known value was over, between or under; None: no value is known
     since     when it came there, by which commit, and the second commit that left it there
     turned    the last transition
+    limit     that the last known value was compared with
     """
 
     position: int | None = None
@@ -53,6 +54,7 @@ class LevelState(NamedTuple):
     truncated: bool = False
     high: float = 0.0
     turned: Micros = LONG_AGO
+    limit: float | None = None
     open: Stretch | None = None
     past: tuple[Stretch, ...] = ()
 
@@ -65,12 +67,14 @@ class _Step(NamedTuple):
     commit: int
     second: Micros | None
     high: float
+    limit: float
 
 
 class PlacedLevel(NamedTuple):
-    """A measure per move of main, NaN where unknown, and its positions."""
+    """A measure and its limit per move of main, NaN where unknown, and where each value lies."""
 
     values: Floats
+    limits: Floats
     positions: Ints
 
 
@@ -83,7 +87,9 @@ def advance(
     for step in _steps(times, ids, level):
         if step.position == state.position:
             second = step.at if state.second is None else state.second
-            state = state._replace(second=second, high=max(state.high, step.high), open=_raised(state.open, step))
+            state = state._replace(
+                second=second, high=max(state.high, step.high), limit=step.limit, open=_raised(state.open, step)
+            )
             continue
         state = _settled(state, Micros(step.at - 1), limits)
         goes_on = step.position == OVER and state.open is None
@@ -94,6 +100,7 @@ def advance(
             second=step.second,
             truncated=state.position is None and goes_on,
             high=step.high,
+            limit=step.limit,
             open=_raised(state.open, step),
         )
     return _settled(state, until, limits)
@@ -120,14 +127,14 @@ def placed(levels: Sequence[MeasuredLevel], limits: FindingLimits) -> list[Place
     under = ~matters | (values < limits.below * most)
     positions = np.where(matters & (values > most), OVER, np.where(under, UNDER, BETWEEN))
     positions[np.isnan(values) | np.isnan(most)] = UNKNOWN_POSITION
-    return [PlacedLevel(*of_level) for of_level in zip(values, positions, strict=True)]
+    return [PlacedLevel(*of_level) for of_level in zip(values, most, positions, strict=True)]
 
 
 def _steps(times: Ints, ids: Ints, level: PlacedLevel) -> list[_Step]:
     known = (level.positions != UNKNOWN_POSITION).nonzero()[0]
     if not len(known):
         return []
-    positions, values = level.positions[known], level.values[known]
+    positions, values, most = level.positions[known], level.values[known], level.limits[known]
     times, ids = times[known], ids[known]
     starts = np.concatenate([_FIRST, (positions[1:] != positions[:-1]).nonzero()[0] + 1])
     ends = np.append(starts[1:], len(times))
@@ -139,6 +146,7 @@ def _steps(times: Ints, ids: Ints, level: PlacedLevel) -> list[_Step]:
             int(ids[start]),
             Micros(times[start + 1]) if end - start > 1 else None,
             float(high),
+            float(most[end - 1]),
         )
         for start, end, high in zip(starts.tolist(), ends.tolist(), highs.tolist(), strict=True)
     ]

@@ -10,7 +10,7 @@ import numpy as np
 from limnograph.analysis.findings.facts import TableFacts
 from limnograph.analysis.findings.level import ALWAYS, MeasuredLevel
 from limnograph.domain.finding_codes import FindingCode
-from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.finding_limits import MANIFEST_TARGET, MANIFESTS_MERGED, FindingLimits
 
 
 class LevelRule(NamedTuple):
@@ -45,9 +45,11 @@ def _metadata_large(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
 def _manifests_fragmented(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     """Below `commit.manifest.min-count-to-merge` manifests the writer has not yet merged them."""
     manifests, size = facts.numbers("manifests"), facts.numbers("manifest_bytes")
-    least = np.maximum(np.ceil(size / limits.manifest_target), 1)
+    target = facts.property_numbers(MANIFEST_TARGET, limits.manifest_target)
+    merged = facts.property_numbers(MANIFESTS_MERGED, limits.manifests_merged)
+    least = np.maximum(np.ceil(size / target), 1)
     above = np.maximum(limits.manifest_factor * least, least + limits.manifest_excess) - 1
-    return MeasuredLevel(manifests, above, manifests >= limits.manifests_merged)
+    return MeasuredLevel(manifests, above, manifests >= merged)
 
 
 def _partition_skew(facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:

@@ -188,6 +188,7 @@ class FindingsEvaluator:
             evaluation,
             list(self._recorded[table.uuid].values()),
             now,
+            disabled=self._limits.disabled,
             jobs=None if self._jobs is None else self._jobs.get(table.uuid, ()),
             effects=self._effects,
         )
@@ -205,7 +206,9 @@ class FindingsEvaluator:
         self._nameless = set(names)
         for key, (name, change) in names.items():
             if key not in self._current:
-                current, new = transitions_of_name(name, change, list(self._recorded[key].values()), now)
+                current, new = transitions_of_name(
+                    name, change, list(self._recorded[key].values()), now, disabled=self._limits.disabled
+                )
                 self._current[key] = current
                 rows += new
         return rows

@@ -101,6 +101,7 @@ class JobFindings:
     async def _look(self, changed: set[Reader]) -> None:
         """Look at the jobs that had a run or are due, and give way to requests after each of them."""
         now, readers = self._clock.now(), self._history.readers
+        measured = "job_slower" not in self._limits.disabled
         self._looks = {reader: look for reader, look in self._looks.items() if reader in readers}
         for reader in readers:
             known = self._looks.get(reader)
@@ -110,7 +111,7 @@ class JobFindings:
             self._looks[reader] = _JobLook(
                 runs,
                 job_episodes(runs, self._limits, reads=reads),
-                slow_since(np.where(runs.failed, np.nan, runs.seconds)) if reads else None,
+                slow_since(np.where(runs.failed, np.nan, runs.seconds)) if reads and measured else None,
                 due(runs, self._limits) if reads else NEVER,
             )
             await asyncio.sleep(0)
@@ -157,6 +158,7 @@ class JobFindings:
             "seconds": round(now, 3),
             "runs": len(runs.ends) - onset,
             "since": to_millis(began),
+            "threshold": self._limits.slower,
         }
         opened = Micros(int(runs.ends[min(onset + LATEST, len(runs.ends)) - 1]))
         severity = "critical" if low.ratio > HARM else CODES["job_slower"].severity

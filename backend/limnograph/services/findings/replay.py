@@ -59,7 +59,9 @@ class FindingsReplay:
                     continue
                 evaluation = begun(facts_of(table), 0, instant, self._limits)
                 known = recorded.get(uuid, [])
-                current, _ = transitions(uuid, table.name, evaluation, known, instant, jobs=None)
+                current, _ = transitions(
+                    uuid, table.name, evaluation, known, instant, disabled=self._limits.disabled, jobs=None
+                )
                 yield from (fact for fact in current if fact.state == "open")
 
     def _recorded(self, instant: Micros) -> dict[str, list[FindingFact]]:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from limnograph.analysis.findings.facts import COLUMNS, TableChange, TableFacts, Writers, no_facts
+from limnograph.domain.finding_limits import THRESHOLD_PROPERTIES
 from limnograph.domain.time import Micros
 from limnograph.services.lake.columns import INDEX, NULL, Ints, Sheet
 from limnograph.services.lake.history import History
@@ -27,7 +28,7 @@ def facts_of(table: HotTable, after: Micros | None = None) -> TableFacts:
     changes = [
         TableChange(each.kind, each.subject, each.from_value, each.to_value, each.at, each.detail)
         for each in table.changes
-        if each.kind in _KINDS
+        if each.kind in _KINDS or (each.kind == "property" and each.subject in THRESHOLD_PROPERTIES)
     ]
     history = History(table)
     moves, every = history.moves, history.main_snapshots
