@@ -34,6 +34,10 @@ UNSHOWN: frozenset[ClosedBy] = frozenset({"merged", "retracted"})
 """Findings that closed so are not shown: another finding has their interval, or late facts disproved them."""
 
 
+DERIVED_LABEL = "limnograph_finding"
+"""Label of alerts that follow from a finding, which are never a reason for one."""
+
+
 class CodeTraits(NamedTuple):
     """Group of a code, its severity while no effect is known, and whether it is of little harm to a small table."""
 

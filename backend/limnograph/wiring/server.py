@@ -33,6 +33,7 @@ from limnograph.services.events.naming import KnownTable, TableResolver
 from limnograph.services.events.reported_commits import ReportedCommits
 from limnograph.services.explain.labels import Labels
 from limnograph.services.explain.page import ExplainPages
+from limnograph.services.findings.critical_alerts import CriticalAlerts
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_findings import JobFindings
@@ -209,7 +210,9 @@ def _shared(options: ServerOptions) -> SharedServices:
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
-    evaluator = FindingsEvaluator(store, finding_records, clock, limits=options.limits)
+    evaluator = FindingsEvaluator(
+        store, finding_records, clock, limits=options.limits, alerts=CriticalAlerts(alerts).now
+    )
     return SharedServices(
         store=store,
         runs=runs,

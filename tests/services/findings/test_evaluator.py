@@ -4,12 +4,16 @@ is silent.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
+
+import pytest
 
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.analysis.findings.stretch import Stretch
 from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.finding_limits import FindingLimits
@@ -214,6 +218,59 @@ def test_a_threshold_of_the_settings_is_used_and_shown_and_a_property_of_the_tab
     world.commit(manifests=60, manifest_bytes=80 * MIB)
     (closed,) = world.later(HOUR, server=server)
     assert (closed.code, closed.state) == ("manifests_fragmented", "closed")
+
+
+def alert(at: int, status: str = "firing", severity: str = "critical", **labels: str) -> AlertFact:
+    return AlertFact(
+        fingerprint="f" * 16,
+        starts_at=Micros(NOW + MINUTE),
+        status=status,
+        ends_at=None if status == "firing" else Micros(at),
+        alert_name="OrdersWrong",
+        severity=severity,
+        catalog="lake",
+        namespace="sales",
+        table="orders",
+        labels={"alertname": "OrdersWrong", "severity": severity, **labels},
+        observed_at=Micros(at),
+    )
+
+
+def test_a_critical_alert_for_the_table_raises_its_findings_until_it_ends() -> None:
+    world = World()
+    world.later(MINUTE)
+    world.burst()
+    (opened,) = world.later(MINUTE)
+    asyncio.run(world.server.alerts.accept([alert(world.clock.micros)]))
+    (raised,) = world.later(MINUTE)
+    assert (raised.finding_id, raised.severity, raised.seq) == (opened.finding_id, "critical", 2)
+    assert (raised.evidence or {})["alert"] == "OrdersWrong"
+    assert world.later(MINUTE) == []
+    asyncio.run(world.server.alerts.accept([alert(world.clock.micros, "resolved")]))
+    (fallen,) = world.later(MINUTE)
+    assert (fallen.severity, fallen.seq, "alert" in (fallen.evidence or {})) == ("warning", 3, False)
+
+
+@pytest.mark.parametrize("other", [{"severity": "warning"}, {"limnograph_finding": "file_burst"}])
+def test_an_alert_that_is_not_critical_or_follows_from_a_finding_raises_nothing(other: dict[str, str]) -> None:
+    world = World()
+    world.later(MINUTE)
+    world.burst()
+    world.later(MINUTE)
+    asyncio.run(world.server.alerts.accept([alert(world.clock.micros, **other)]))
+    assert world.later(MINUTE) == []
+    assert world.open()["file_burst"].severity == "warning"
+
+
+def test_a_note_about_the_schema_is_not_raised_by_an_alert() -> None:
+    world = World()
+    world.later(MINUTE)
+    old, new = (1, "id", "long"), (2, "more", "long")
+    changes = [schema(0, NOW - DAY, old), schema(1, world.clock.micros, old, new, before=0)]
+    world.engine.append([], changes)
+    asyncio.run(world.server.alerts.accept([alert(world.clock.micros)]))
+    world.later(MINUTE)
+    assert {code: fact.severity for code, fact in world.open().items()} == {"schema_changed": "info"}
 
 
 def test_a_dropped_table_retires_its_findings() -> None:

@@ -106,13 +106,14 @@ def transitions(
     disabled: frozenset[FindingCode] = frozenset(),
     jobs: Sequence[Episode] | None = (),
     effects: Mapping[str, Sequence[FindingEffectFact]] = MappingProxyType({}),
+    alert: str | None = None,
 ) -> tuple[list[FindingFact], list[FindingFact]]:
     """The table's findings now, and the rows to record: one for each that opened, closed, or changed its severity or
     the verdict of an effect.
 
     `recorded`: the last row of each finding of the table. `disabled`: codes that are not evaluated. `jobs`: episodes of
     the jobs that read it; None: not known yet, so that what is recorded of jobs stays as it is. `effects`: measured
-    effects by finding id.
+    effects by finding id. `alert`: a critical alert that fires for the table.
     """
     by_id = {fact.finding_id: fact for fact in recorded}
     frozen = [fact for fact in recorded if jobs is None and _is_of_job(fact) and fact.code not in disabled]
@@ -121,7 +122,7 @@ def transitions(
     found = identify(uuid or key_of_name(name), episodes, others)
     current, rows, times = list(frozen), list[FindingFact](), (evaluation.state.at or now, now)
     for finding in found.findings:
-        current.append(_fact((uuid, name), finding, effects.get(finding.finding_id), times))
+        current.append(_fact((uuid, name), finding, effects.get(finding.finding_id), times, alert))
         rows.extend(closed(merged, "merged", now) for merged in finding.merged)
     told = {fact.finding_id for fact in current if _is_told_by_another(fact, current)}
     rows.extend(closed(by_id[i], "merged", now) for i in told & by_id.keys() if by_id[i].state == "open")
@@ -178,15 +179,17 @@ def _fact(
     finding: IdentifiedFinding,
     effects: Sequence[FindingEffectFact] | None,
     times: tuple[Micros, Micros],
+    alert: str | None,
 ) -> FindingFact:
     """A finding now. `times`: evaluated until, and now."""
     (uuid, name), (at, now), episode, known = table, times, finding.episode, finding.recorded
     stretch, cause, is_open = episode.stretch, episode.cause, episode.stretch.closed is None
     measured = list(effects) if effects is not None else known.effects if known else None
+    raised = alert is not None and CODES[episode.code].severity != "info"
     if not is_open and known is not None:
         severity = known.severity
     else:
-        severity = "critical" if any(map(_is_harm, measured or ())) else episode.severity
+        severity = "critical" if raised or any(map(_is_harm, measured or ())) else episode.severity
     turned = stretch.opened if stretch.closed is None else stretch.closed
     made = FindingFact(
         finding_id=finding.finding_id,
@@ -206,7 +209,7 @@ def _fact(
         cause_snapshot_ids=list(cause.snapshot_ids) if cause else None,
         cause_writer=cause.writer if cause else None,
         cause_share=cause.share if cause else None,
-        evidence={key: str(value) for key, value in episode.evidence.items() if value is not None},
+        evidence=_evidence(episode, alert if is_open and raised else None),
         effects=measured,
         evaluated_at=at,
         observed_at=now,
@@ -215,6 +218,11 @@ def _fact(
         return made
     changed_at = at if made.state == known.state else turned
     return msgspec.structs.replace(made, seq=known.seq + 1, at=changed_at)
+
+
+def _evidence(episode: Episode, alert: str | None) -> dict[str, str]:
+    given = {**episode.evidence, "alert": alert}
+    return {key: str(value) for key, value in given.items() if value is not None}
 
 
 def _is_harm(effect: FindingEffectFact) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.domain.errors import SourceError
@@ -20,6 +20,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.services.findings.board import FindingsBoard, key_of, key_of_name
+from limnograph.services.findings.critical_alerts import AlertNames
 from limnograph.services.findings.evaluation import (
     LOOK_BACK,
     Evaluation,
@@ -58,8 +59,11 @@ class FindingsEvaluator:
         clock: Clock,
         *,
         limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
+        alerts: Callable[[], AlertNames] = dict,
     ) -> None:
         self._store, self._records, self._clock, self._limits = store, records, clock, limits
+        self._read_alerts = alerts
+        self._alerts: AlertNames = {}
         self._evaluations: dict[str, Evaluation] = {}
         self._recorded: dict[str, dict[str, FindingFact]] = defaultdict(dict)
         self._current: dict[str, list[FindingFact]] = {}
@@ -77,7 +81,7 @@ class FindingsEvaluator:
         """Evaluate what changed or is due; returns the recorded transitions. Blocks. Raises SourceError."""
         now, lake = self._clock.now(), self._store.reading.lake
         learned = self._learn(now)
-        self._take()
+        self._take(lake)
         waiting = [table for table in lake.listed if self._is_due(table, now)]
         first = [table for table in waiting if table.uuid not in self._evaluations][:AT_ONCE]
         rows = self._begin(first, now) if first else []
@@ -100,9 +104,11 @@ class FindingsEvaluator:
         """Take the episodes of all jobs by table uuid. Thread-safe: they count from the next evaluation."""
         self._new_jobs = {uuid: list(found) for uuid, found in episodes.items()}
 
-    def _take(self) -> None:
-        """Take what was measured and observed since the last call; the tables that it is about are due then."""
-        changed: set[str] = set()
+    def _take(self, lake: Lake) -> None:
+        """Take what was measured and observed and which alerts fire since the last call; the tables that it is about
+        are due then.
+        """
+        changed = self._take_alerts(lake)
         effects, self._new_effects = self._new_effects, {}
         for finding_id, found in effects.items():
             fact = self.board.by_id.get(finding_id)
@@ -119,6 +125,14 @@ class FindingsEvaluator:
             )
         for uuid in changed & self._evaluations.keys():
             self._evaluations[uuid] = self._evaluations[uuid]._replace(version=-1)
+
+    def _take_alerts(self, lake: Lake) -> set[str]:
+        """Take which critical alerts fire; returns the tables of those that began or ended."""
+        before, self._alerts = self._alerts, self._read_alerts()
+        if before is self._alerts:
+            return set()
+        names = {name for name in {*before, *self._alerts} if before.get(name) != self._alerts.get(name)}
+        return {uuid for name in names if (uuid := lake.names.get(name)) is not None}
 
     def _is_due(self, table: HotTable, now: Micros) -> bool:
         known = self._evaluations.get(table.uuid)
@@ -191,6 +205,7 @@ class FindingsEvaluator:
             disabled=self._limits.disabled,
             jobs=None if self._jobs is None else self._jobs.get(table.uuid, ()),
             effects=self._effects,
+            alert=self._alerts.get(table.name) if table.name else None,
         )
         self._current[table.uuid] = current
         self._evaluated.add(table.uuid)

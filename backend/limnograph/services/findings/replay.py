@@ -5,7 +5,7 @@ then recorded. O(rows of 30 days), a few tables at a time in memory.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from limnograph.domain.errors import NotFound
 from limnograph.domain.facts.findings import FindingFact
@@ -15,6 +15,7 @@ from limnograph.domain.time import Micros
 from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.findings.board import key_of
+from limnograph.services.findings.critical_alerts import AlertNames
 from limnograph.services.findings.evaluation import begun, transitions
 from limnograph.services.findings.evaluator import AT_ONCE, HISTORY, RECORDED
 from limnograph.services.findings.records import FindingRecords
@@ -31,16 +32,18 @@ class FindingsReplay:
         records: FindingRecords,
         *,
         fresh: Fresh | None = None,
+        alerts: Callable[[Micros], AlertNames] = lambda _instant: {},
         limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
     ) -> None:
         self._engine, self._records, self._limits = engine, records, limits
+        self._alerts = alerts
         self._unordered = fresh.unordered if fresh else None
 
     def at(self, instant: Micros, only: TableName | None = None) -> Iterator[FindingFact]:
         """Findings that were open at an instant, table by table. Findings of jobs are those that were recorded. Raises
         NotFound for a table that the meta tables do not have; SourceError.
         """
-        recorded = self._recorded(instant)
+        recorded, alerts = self._recorded(instant), self._alerts(instant)
         uuids = self._uuids(only)
         if only is not None and not uuids:
             raise NotFound(f"unknown table {only}")
@@ -60,7 +63,14 @@ class FindingsReplay:
                 evaluation = begun(facts_of(table), 0, instant, self._limits)
                 known = recorded.get(uuid, [])
                 current, _ = transitions(
-                    uuid, table.name, evaluation, known, instant, disabled=self._limits.disabled, jobs=None
+                    uuid,
+                    table.name,
+                    evaluation,
+                    known,
+                    instant,
+                    disabled=self._limits.disabled,
+                    jobs=None,
+                    alert=alerts.get(table.name),
                 )
                 yield from (fact for fact in current if fact.state == "open")
 

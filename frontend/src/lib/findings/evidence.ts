@@ -72,7 +72,7 @@ const LABELS: Record<string, readonly [label: string, print: (value: number) => 
   threshold_seconds: ['Threshold', duration],
   threshold_share: ['Threshold', percent],
 };
-const TEXTS: Record<string, string> = { from: 'From', to: 'To', what: 'What', problem: 'Problem' };
+const TEXTS: Record<string, string> = { from: 'From', to: 'To', what: 'What', problem: 'Problem', alert: 'Critical alert' };
 
 export interface EvidenceRow {
   readonly name: string;
