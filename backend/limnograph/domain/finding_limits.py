@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from limnograph.domain.finding_codes import FindingCode
+from limnograph.domain.objectives import PromisedLimit
 from limnograph.domain.time import MICROS_PER_SECOND
 
 MINUTE = 60 * MICROS_PER_SECOND
@@ -16,8 +17,9 @@ MIB = 1 << 20
 SNAPSHOT_AGE = "history.expire.max-snapshot-age-ms"
 MANIFEST_TARGET = "commit.manifest.target-size-bytes"
 MANIFESTS_MERGED = "commit.manifest.min-count-to-merge"
-THRESHOLD_PROPERTIES = (SNAPSHOT_AGE, MANIFEST_TARGET, MANIFESTS_MERGED)
-"""Properties of a table that take the place of thresholds."""
+DELETES_METADATA = "write.metadata.delete-after-commit.enabled"
+THRESHOLD_PROPERTIES = (SNAPSHOT_AGE, MANIFEST_TARGET, MANIFESTS_MERGED, DELETES_METADATA)
+"""Properties of a table that take the place of thresholds, or that a rule reads."""
 
 
 class FindingLimits(NamedTuple):
@@ -37,6 +39,7 @@ class FindingLimits(NamedTuple):
     saved_files: int = 20
     saved_share: float = 0.02  # of the live files
     data_files: int = 100_000
+    partition_files: int = 10_000
     large_share: float = 0.75  # average file above this fraction of the target: the table is simply large
     replaces: int = 3
     replace_gaps: float = 3.0
@@ -53,11 +56,13 @@ class FindingLimits(NamedTuple):
     manifest_factor: float = 2.0
     manifest_excess: int = 20
     manifests_merged: int = 100  # default of commit.manifest.min-count-to-merge
+    metadata_versions: int = 100
     skew_partitions: int = 10
     skew_ratio: float = 10.0
     stale_intervals: float = 3.0
     stale_least: int = HOUR
     retired_intervals: float = 30.0  # times the age at which a table is stale
+    freshness: PromisedLimit | None = None  # of the table, from its objective
     silent_runs: int = 5
     silent_median: float = 3.0  # times the median gap between runs
     silent_p95: float = 1.5  # times the 95th percentile of the gaps at this time of the week

@@ -50,6 +50,8 @@ def _check_sources(settings: Settings) -> None:
     for i, objective in enumerate(settings.objectives):
         if not objective.tables:
             raise SettingsError(f"objectives[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")
+        if objective.freshness_seconds is None and objective.duration_seconds is None:
+            raise SettingsError(f"objectives[{i}]", "has no limit; set freshness_seconds or duration_seconds")
     if settings.alertmanager is not None:
         check_http("alertmanager.url", settings.alertmanager.url)
         if settings.alertmanager.public_url:

@@ -108,6 +108,9 @@ prometheus = "main"
 [[objectives]]
 tables = "lake.sales.*"
 freshness_seconds = 900
+jobs = "churn*"
+duration_seconds = 600
+window_seconds = 600
 """,
     **_findings(),
     "[inbox]": """

@@ -51,6 +51,8 @@ class TooManyFilesSettings(FindingSettings, frozen=True, kw_only=True):
 
     data_files: Count = _LIMITS.data_files
     """Data files of the table."""
+    partition_files: Count = _LIMITS.partition_files
+    """Data files of one partition."""
     large_share: Share = _LIMITS.large_share
     """Share of the target size above which the table is simply large."""
 
@@ -124,6 +126,13 @@ class ManifestsSettings(FindingSettings, frozen=True, kw_only=True):
     """
 
 
+class MetadataVersionsSettings(FindingSettings, frozen=True, kw_only=True):
+    """Old metadata files that no one deletes, because `write.metadata.delete-after-commit.enabled` is not set."""
+
+    versions: Count = _LIMITS.metadata_versions
+    """Old metadata files that the newest one lists."""
+
+
 class PartitionSkewSettings(FindingSettings, frozen=True, kw_only=True):
     """A partition that is much larger than the median one."""
 
@@ -176,6 +185,7 @@ class FindingsSettings(FrozenSettings, frozen=True, kw_only=True):
     job_slower: JobSlowerSettings = JobSlowerSettings()
     job_silent: JobSilentSettings = JobSilentSettings()
     job_failing: JobFailingSettings = JobFailingSettings()
+    objective_missed: FindingSettings = FindingSettings()
     file_burst: FileBurstSettings = FileBurstSettings()
     small_files: SmallFilesSettings = SmallFilesSettings()
     too_many_files: TooManyFilesSettings = TooManyFilesSettings()
@@ -186,6 +196,7 @@ class FindingsSettings(FrozenSettings, frozen=True, kw_only=True):
     snapshots_unbounded: SnapshotsSettings = SnapshotsSettings()
     metadata_large: MetadataLargeSettings = MetadataLargeSettings()
     manifests_fragmented: ManifestsSettings = ManifestsSettings()
+    metadata_versions_kept: MetadataVersionsSettings = MetadataVersionsSettings()
     partition_skew: PartitionSkewSettings = PartitionSkewSettings()
     schema_breaking: FindingSettings = FindingSettings()
     schema_changed: FindingSettings = FindingSettings()

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from limnograph.domain.finding_codes import CODES
 from limnograph.domain.finding_limits import DAY, HOUR, FindingLimits
+from limnograph.domain.objectives import Objective, Objectives
 from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.settings import Settings
 from limnograph.settings.findings import FindingsSettings
+
+
+def objectives_of(settings: Settings) -> Objectives:
+    """What the settings promise."""
+    return Objectives(
+        [
+            Objective(each.tables, each.freshness_seconds, each.jobs, each.duration_seconds, each.window_seconds)
+            for each in settings.objectives
+        ]
+    )
 
 
 def limits_of(settings: FindingsSettings) -> FindingLimits:
@@ -27,6 +39,7 @@ def limits_of(settings: FindingsSettings) -> FindingLimits:
         saved_files=small.saved_files,
         saved_share=small.saved_share,
         data_files=many.data_files,
+        partition_files=many.partition_files,
         large_share=many.large_share,
         replace_gaps=stopped.gaps,
         replace_least=round(stopped.least_hours * HOUR),
@@ -42,6 +55,7 @@ def limits_of(settings: FindingsSettings) -> FindingLimits:
         manifest_factor=manifests.factor,
         manifest_excess=manifests.excess,
         manifests_merged=manifests.least,
+        metadata_versions=settings.metadata_versions_kept.versions,
         skew_partitions=skew.partitions,
         skew_ratio=skew.ratio,
         stale_intervals=stale.gaps,

@@ -15,7 +15,7 @@ from limnograph.services.findings.records import FindingRecords
 from limnograph.services.findings.replay import FindingsReplay
 from limnograph.services.findings.views import view
 from limnograph.settings import Settings
-from limnograph.wiring.finding_limits import limits_of
+from limnograph.wiring.finding_limits import limits_of, objectives_of
 from limnograph.wiring.watching import embedded_engine
 
 
@@ -30,7 +30,12 @@ def findings_at(settings: Settings, at: Millis | None, name: TableName | None) -
     alerts = AlertRegistry(inbox, engine, SystemClock())
     alerts.catch_up()
     replay = FindingsReplay(
-        engine, records, fresh=engine, alerts=CriticalAlerts(alerts).at, limits=limits_of(settings.findings)
+        engine,
+        records,
+        fresh=engine,
+        alerts=CriticalAlerts(alerts).at,
+        limits=limits_of(settings.findings),
+        objectives=objectives_of(settings),
     )
     found = replay.at(instant, name)
     board = FindingsBoard(found)

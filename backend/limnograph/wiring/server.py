@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from limnograph.domain.answers.alerts import AlertStreamEvent
 from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.objectives import Objectives
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.ports.counters import CounterStore
@@ -107,6 +108,8 @@ class ServerOptions(NamedTuple):
     """Public address of each metrics server by name."""
     limits: FindingLimits = FindingLimits()
     """Thresholds of findings."""
+    promised: Objectives = Objectives()
+    """Objectives for tables and jobs, whose miss is a finding."""
     objectives: FreshnessObjectives = FreshnessObjectives()
     """Maximum age of the last commit, by table."""
 
@@ -211,7 +214,12 @@ def _shared(options: ServerOptions) -> SharedServices:
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
     evaluator = FindingsEvaluator(
-        store, finding_records, clock, limits=options.limits, alerts=CriticalAlerts(alerts).now
+        store,
+        finding_records,
+        clock,
+        limits=options.limits,
+        alerts=CriticalAlerts(alerts).now,
+        objectives=options.promised,
     )
     return SharedServices(
         store=store,
@@ -230,7 +238,9 @@ def _shared(options: ServerOptions) -> SharedServices:
         measurer=EffectMeasurer(store, cases, records, clock, engine=old),
         finding_records=finding_records,
         evaluator=evaluator,
-        job_findings=JobFindings(store, JobHistory(jobs, clock), cases, clock, limits=options.limits),
+        job_findings=JobFindings(
+            store, JobHistory(jobs, clock), cases, clock, limits=options.limits, objectives=options.promised
+        ),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 

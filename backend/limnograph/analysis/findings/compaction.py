@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.findings.facts import UNKNOWN, Floats, Ints, TableFacts
+from limnograph.analysis.findings.facts import UNKNOWN, Ints, TableFacts, last_known
 from limnograph.analysis.findings.level import NEVER, OVER, UNKNOWN_POSITION
 from limnograph.analysis.findings.stretch import Stretch, ended
 from limnograph.domain.finding_limits import FindingLimits
@@ -44,7 +44,7 @@ def advance(
     """The state after more moves. `positions`: of the measure of `small_files`, which these rules share. O(moves), but
     only rewrites, the commits after them and changes of the debt are looked at one by one.
     """
-    files = _last_known(state.debt, facts.numbers("debt_files"))
+    files = last_known(state.debt, facts.numbers("debt_files"))
     if not _matters(state, facts):
         return state._replace(debt=_known(files[-1])) if len(files) else state
     for place in _turns(state, facts, positions).tolist():
@@ -83,13 +83,6 @@ def _owing(state: CompactionState, position: int, at: Micros, snapshot_id: int) 
     if position not in {OVER, UNKNOWN_POSITION} and state.owed is not None:
         return _paid(state, at, snapshot_id)
     return state
-
-
-def _last_known(before: int | None, values: Floats) -> Floats:
-    """Each value, or the last known one before it; NaN if there is none."""
-    every = np.concatenate([[np.nan if before is None else before], values])
-    at = np.maximum.accumulate(np.where(np.isnan(every), 0, np.arange(len(every))))
-    return every[at][1:]
 
 
 def _known(value: float) -> int | None:

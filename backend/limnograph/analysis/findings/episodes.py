@@ -19,7 +19,7 @@ from limnograph.domain.time import MICROS_PER_SECOND, Micros
 
 _EVIDENCE: dict[FindingCode, tuple[str, ...]] = {
     "small_files": ("debt_saved_files", "debt_files", "total_data_files"),
-    "too_many_files": ("total_data_files", "total_bytes"),
+    "too_many_files": ("total_data_files", "total_bytes", "partition_files_max"),
     "compaction_stopped": ("debt_saved_files", "debt_files", "total_data_files"),
     "compaction_ineffective": ("debt_files", "total_data_files"),
     "delete_files_growing": ("total_delete_files", "total_data_files"),
@@ -27,6 +27,7 @@ _EVIDENCE: dict[FindingCode, tuple[str, ...]] = {
     "snapshots_unbounded": ("live_snapshots",),
     "metadata_large": ("metadata_bytes", "live_snapshots"),
     "manifests_fragmented": ("manifests", "manifest_bytes"),
+    "metadata_versions_kept": ("metadata_log_entries",),
     "partition_skew": ("skew_max_over_median", "partitions_total", "total_bytes"),
 }
 """Columns whose last value a sentence about the code names."""
@@ -96,11 +97,21 @@ def _of_absences(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
         yield _slow("compaction_stopped", stretch, state, limits, judged)
     for stretch in (*kept.failures, *([kept.ineffective] if kept.ineffective else [])):
         yield _slow("compaction_ineffective", stretch, state, limits, {"threshold_share": limits.removed_debt})
+    yield from _of_objective(state, limits)
     for stretch in (*times.past, *([times.stale] if times.stale else [])):
         evidence: dict[str, Detail] = {"usual_seconds": times.usual}
         if stretch.closed is None:
             evidence["threshold_seconds"] = _seconds(commit_times.limit_us(times, limits))
         yield Episode("stale", "", stretch, _severity("stale", state, limits, stretch), None, evidence)
+
+
+def _of_objective(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
+    kept, promised = state.objective, limits.freshness
+    if promised is None:
+        return
+    evidence: dict[str, Detail] = {"threshold_seconds": _seconds(promised.limit_us)}
+    for stretch in (*kept.past, *([kept.open] if kept.open else [])):
+        yield Episode("objective_missed", "", stretch, CODES["objective_missed"].severity, None, dict(evidence))
 
 
 def _slow(

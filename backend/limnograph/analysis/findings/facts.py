@@ -22,6 +22,7 @@ COLUMNS = (
     *("added_data_files", "removed_data_files", "added_bytes", "added_delete_files", "removed_delete_files"),
     *("target_file_bytes", "debt_saved_files", "debt_files", "manifests", "manifest_bytes", "metadata_bytes"),
     *("live_snapshots", "partitions_total", "skew_max_over_median", "skew_top1_share", "parent_id"),
+    *("metadata_log_entries", "partition_files_max"),
 )
 FLOAT_COLUMNS = frozenset({"skew_max_over_median", "skew_top1_share"})
 
@@ -107,6 +108,15 @@ class TableFacts:
         found: Floats = numbers[np.searchsorted([change.at for change in changes], self.times, "right")]
         return found
 
+    def property_is_true(self, key: str) -> Flags | np.bool_:
+        """Whether a property of the table is `true`, at each move from its change on; otherwise it is not."""
+        changes = [change for change in self.changes if change.kind == "property" and change.subject == key]
+        if not changes:
+            return np.False_
+        values = np.array([False, *((change.to_value or "").strip().lower() == "true" for change in changes)])
+        found: Flags = values[np.searchsorted([change.at for change in changes], self.times, "right")]
+        return found
+
     def between(self, after: Micros | None, until: Micros) -> TableFacts:
         """Moves after one instant and not after another; changes until the second."""
         first = 0 if after is None else int(self.times.searchsorted(after, "right"))
@@ -121,6 +131,14 @@ class TableFacts:
             writers=Writers(self.writers.codes[part], self.writers.names),
             changes=[change for change in self.changes if change.at <= until],
         )
+
+
+def last_known(before: float | None, values: Floats) -> Floats:
+    """Each value, or the last known one before it; NaN if there is none."""
+    every = np.concatenate([[np.nan if before is None else before], values])
+    at = np.maximum.accumulate(np.where(np.isnan(every), 0, np.arange(len(every))))
+    found: Floats = every[at][1:]
+    return found
 
 
 def _positive(text: str | None) -> float | None:

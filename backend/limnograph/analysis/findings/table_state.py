@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.findings import bursts, commit_times, compaction, contributions, deletes, level
+from limnograph.analysis.findings import bursts, commit_times, compaction, contributions, deletes, level, objectives
 from limnograph.analysis.findings.bursts import BurstState
 from limnograph.analysis.findings.commit_times import CommitTimes
 from limnograph.analysis.findings.compaction import CompactionState
@@ -16,6 +16,7 @@ from limnograph.analysis.findings.deletes import DeleteHistory
 from limnograph.analysis.findings.facts import COLUMNS, TableFacts
 from limnograph.analysis.findings.level import LevelState
 from limnograph.analysis.findings.levels import LEVELS
+from limnograph.analysis.findings.objectives import ObjectiveState
 from limnograph.domain.finding_codes import FindingCode
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros
@@ -35,6 +36,7 @@ class TableState(NamedTuple):
     bursts: BurstState = BurstState()
     compaction: CompactionState = CompactionState()
     deletes: DeleteHistory = DeleteHistory()
+    objective: ObjectiveState = ObjectiveState()
     contributions: Contributions = Contributions()
 
 
@@ -43,7 +45,7 @@ def advance(state: TableState, facts: TableFacts, *, until: Micros, limits: Find
     result is the same for any portions in which the moves arrive in order. O(new moves).
     """
     new = facts.between(state.at, until)
-    measures = {rule.code: rule.level(new, limits) for rule in LEVELS}
+    measures = {rule.code: rule.level(new, limits, state.last) for rule in LEVELS}
     growth, seen = deletes.grown(state.deletes, new, limits)
     measures["delete_files_growing"] = growth
     measures["snapshots_unbounded"] = commit_times.unexpired(state.times, new, limits)
@@ -64,6 +66,7 @@ def advance(state: TableState, facts: TableFacts, *, until: Micros, limits: Find
             state.compaction, new, placed["small_files"].positions, until=until, limits=limits
         ),
         deletes=seen,
+        objective=objectives.advance(state.objective, new.times, new.ids, until=until, promised=limits.freshness),
         contributions=contributions.advance(state.contributions, new),
     )
 
@@ -75,6 +78,7 @@ def due(state: TableState, limits: FindingLimits = _LIMITS) -> Micros:
             bursts.due(state.bursts, limits),
             commit_times.due(state.times, limits),
             compaction.due(state.compaction, limits),
+            objectives.due(state.objective, limits.freshness),
             *(level.due(each, limits) for each in state.levels.values()),
         )
     )

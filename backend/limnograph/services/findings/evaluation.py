@@ -161,7 +161,7 @@ def _is_told_by_another(fact: FindingFact, current: Sequence[FindingFact]) -> bo
 
 
 def _is_of_job(fact: FindingFact) -> bool:
-    return fact.code in CODES and CODES[fact.code].group == "jobs"
+    return fact.code in CODES and CODES[fact.code].group == "jobs" and bool(fact.subject)
 
 
 def _is_new(fact: FindingFact, known: FindingFact | None) -> bool:

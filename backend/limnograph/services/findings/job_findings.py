@@ -12,7 +12,7 @@ import numpy as np
 
 from limnograph.analysis.effect import measure_effect
 from limnograph.analysis.findings.episodes import Episode
-from limnograph.analysis.findings.jobs import RunHistory, due, job_episodes
+from limnograph.analysis.findings.jobs import RunHistory, due, job_episodes, slow_runs
 from limnograph.analysis.findings.level import NEVER
 from limnograph.analysis.findings.slowdown import LATEST, slow_since
 from limnograph.analysis.findings.stretch import Stretch
@@ -20,6 +20,7 @@ from limnograph.domain.answers.effects import Effect
 from limnograph.domain.errors import LimnographError
 from limnograph.domain.finding_codes import CODES
 from limnograph.domain.finding_limits import MINUTE, FindingLimits
+from limnograph.domain.objectives import Objectives
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.effects.cases import EffectCases, Subject
@@ -64,7 +65,9 @@ class JobFindings:
         clock: Clock,
         *,
         limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
+        objectives: Objectives = Objectives(),  # noqa: B008  # immutable
     ) -> None:
+        self._objectives = objectives
         self._store, self._history, self._cases, self._clock, self._limits = store, history, cases, clock, limits
         self._looks: dict[Reader, _JobLook] = {}
         self._slow: dict[Reader, _SlowdownCheck] = {}
@@ -108,11 +111,13 @@ class JobFindings:
             if known is not None and reader not in changed and now < known.due:
                 continue
             runs, reads = self._history.of(reader), self._history.does_read(reader)
+            promised = self._objectives.duration(self._store.resolved(reader[0]), reader[1])
+            slow, turns = ([], NEVER) if promised is None else slow_runs(runs, promised)
             self._looks[reader] = _JobLook(
                 runs,
-                job_episodes(runs, self._limits, reads=reads),
+                [*job_episodes(runs, self._limits, reads=reads), *slow],
                 slow_since(np.where(runs.failed, np.nan, runs.seconds)) if reads and measured else None,
-                due(runs, self._limits) if reads else NEVER,
+                min(turns, due(runs, self._limits) if reads else NEVER),
             )
             await asyncio.sleep(0)
 

@@ -54,8 +54,10 @@ const LABELS: Record<string, readonly [label: string, print: (value: number) => 
   metadata_bytes: ['Metadata file', bytes],
   manifests: ['Manifests', count],
   manifest_bytes: ['Bytes of manifests', bytes],
+  metadata_log_entries: ['Old metadata files', count],
   skew_max_over_median: ['Largest partition / median', ratio],
   partitions_total: ['Partitions', count],
+  partition_files_max: ['Data files of the largest partition', count],
   ratio: ['Duration / usual duration', ratio],
   ratio_low: ['Lower bound', ratio],
   ratio_high: ['Upper bound', ratio],
@@ -72,7 +74,13 @@ const LABELS: Record<string, readonly [label: string, print: (value: number) => 
   threshold_seconds: ['Threshold', duration],
   threshold_share: ['Threshold', percent],
 };
-const TEXTS: Record<string, string> = { from: 'From', to: 'To', what: 'What', problem: 'Problem', alert: 'Critical alert' };
+const TEXTS: Record<string, string> = {
+  from: 'From',
+  to: 'To',
+  what: 'What',
+  problem: 'Problem',
+  alert: 'Critical alert',
+};
 
 export interface EvidenceRow {
   readonly name: string;
