@@ -49,6 +49,10 @@ def test_thresholds_are_given_by_name_in_the_units_of_their_names(tmp_path: Path
         ("[findings.stale]\ngaps = 0.5\n", "findings.stale.gaps: must be above 1"),
         ("[findings.small_files]\nsaved_share = 2.0\n", "findings.small_files.saved_share: must be at most 1"),
         ('[findings.small_files]\nenabled = "no"\n', "findings.small_files.enabled: expected boolean, got string"),
+        (
+            '[[objectives]]\ntables = "lake.**"\n',
+            "objectives[0]: has no limit; set freshness_seconds or duration_seconds",
+        ),
         ("[findings]\nsmall_table_bytes = -1\n", "findings.small_table_bytes: must be at least 0"),
     ],
 )

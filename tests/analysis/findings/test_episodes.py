@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from limnograph.analysis.findings.episodes import Episode, episodes
 from limnograph.analysis.findings.table_state import TableState, advance, due
 from limnograph.domain.finding_limits import THRESHOLD_PROPERTIES, FindingLimits
+from limnograph.domain.objectives import PromisedLimit
 from limnograph.domain.time import Micros
 from table_facts import DAY, GIB, HOUR, MIB, MINUTE, START, FactsBuilder
 
@@ -38,7 +39,9 @@ def level(column: str, *values: tuple[int, float], **others: float) -> FactsBuil
 LEVELS = [
     ("small_files", "debt_saved_files", 25, 19, 10, {"total_data_files": 100, "debt_files": 30}),
     ("too_many_files", "total_data_files", 100_001, 90_000, 79_999, {}),
+    ("too_many_files", "partition_files_max", 10_001, 9_000, 7_999, {"total_data_files": 20_000}),
     ("metadata_large", "metadata_bytes", 6 * MIB, 5 * MIB, 3 * MIB, {}),
+    ("metadata_versions_kept", "metadata_log_entries", 101, 90, 79, {}),
     ("manifests_fragmented", "manifests", 120, 105, 50, {"manifest_bytes": 400 * MIB}),
     (
         *("partition_skew", "skew_max_over_median", 12.0, 9.0, 7.0),
@@ -75,6 +78,60 @@ def test_a_value_that_is_not_known_neither_opens_nor_closes() -> None:
 def test_a_table_of_large_files_has_not_too_many() -> None:
     table = FactsBuilder(total_bytes=200_000 * 512 * MIB).commit(0, total_data_files=200_000)
     assert opened(table, DAY) == set()
+
+
+def test_a_partition_with_too_many_files_is_judged_by_the_last_commit_that_counted_them() -> None:
+    table = FactsBuilder(total_data_files=20_000).commit(0, partition_files_max=12_000)
+    for hour in range(1, 6):
+        table.commit(hour * HOUR)
+    found = at(table, 6 * HOUR)["too_many_files"]
+    assert found.stretch.closed is None
+    assert (found.evidence["partition_files_max"], found.evidence["threshold"]) == (12_000, 10_000)
+    assert opened(table.commit(7 * HOUR, partition_files_max=500), 8 * HOUR) == set()
+
+
+def test_metadata_that_is_deleted_after_commits_is_not_kept() -> None:
+    table = level("metadata_log_entries", (0, 200), (HOUR, 201))
+    assert "metadata_versions_kept" in opened(table, 2 * HOUR)
+    table.change(3 * HOUR, "property", None, "true", subject="write.metadata.delete-after-commit.enabled")
+    assert "metadata_versions_kept" in opened(table, 3 * HOUR), "the next commit shows it"
+    table.commit(4 * HOUR, metadata_log_entries=201)
+    assert "metadata_versions_kept" not in opened(table, 5 * HOUR)
+
+
+# -- objectives -------------------------------------------------------------------------------------------------------
+
+PROMISED = PromisedLimit(HOUR, 10 * MINUTE)
+
+
+def freshness(table: FactsBuilder, instant: int, state: TableState | None = None) -> list[Episode]:
+    limits = LIMITS._replace(freshness=PROMISED)
+    found = episodes(table.facts, limits, Micros(START + instant), state)
+    return [each for each in found if each.code == "objective_missed"]
+
+
+def test_an_objective_is_missed_after_its_window_until_it_is_kept_for_one() -> None:
+    table = FactsBuilder().commit(0)
+    assert freshness(table, HOUR + 9 * MINUTE) == []
+    (found,) = freshness(table, HOUR + 10 * MINUTE)
+    assert (found.severity, found.evidence) == ("critical", {"threshold_seconds": 3_600})
+    assert (found.stretch.began, found.stretch.opened) == (START + HOUR, START + HOUR + 10 * MINUTE)
+    table.commit(3 * HOUR)
+    assert freshness(table, 3 * HOUR + 9 * MINUTE)[0].stretch.closed is None
+    (closed,) = freshness(table, 3 * HOUR + 10 * MINUTE)
+    assert (closed.stretch.closed, closed.stretch.closed_by) == (START + 3 * HOUR + 10 * MINUTE, "2")
+    assert len(freshness(table, 4 * HOUR + 10 * MINUTE)) == 2, "it re-opens"
+
+
+def test_an_objective_that_is_missed_for_less_than_its_window_is_kept() -> None:
+    table = FactsBuilder()
+    for number in range(10):
+        table.commit(number * (HOUR + 5 * MINUTE))
+    assert freshness(table, 10 * HOUR) == []
+
+
+def test_without_an_objective_none_is_missed() -> None:
+    assert [each.code for each in episodes(FactsBuilder().commit(0).facts, LIMITS, Micros(START + DAY))] == []
 
 
 def test_a_small_table_is_not_a_problem_by_itself() -> None:
@@ -370,7 +427,7 @@ def histories(draw: st.DrawFn) -> FactsBuilder:
             for name in (
                 *("total_data_files", "added_data_files", "removed_data_files", "total_delete_files"),
                 *("debt_files", "debt_saved_files", "live_snapshots", "metadata_bytes", "total_bytes"),
-                *("manifests", "manifest_bytes"),
+                *("manifests", "manifest_bytes", "partition_files_max", "metadata_log_entries"),
             )
             if (value := draw(numbers)) is not None
         }
@@ -390,6 +447,17 @@ def test_findings_are_the_same_for_any_instants_of_evaluation(table: FactsBuilde
     for minute in sorted(instants):
         state = advance(state, facts, until=Micros(START + minute * MINUTE))
     assert episodes(facts, LIMITS, end, state) == episodes(facts, LIMITS, end)
+
+
+@given(histories(), st.lists(st.integers(0, 30 * 24 * 60), max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_a_missed_objective_is_the_same_for_any_instants_of_evaluation(
+    table: FactsBuilder, instants: list[int]
+) -> None:
+    limits, state = LIMITS._replace(freshness=PROMISED), TableState()
+    for minute in sorted(instants):
+        state = advance(state, table.facts, until=Micros(START + minute * MINUTE), limits=limits)
+    assert freshness(table, 31 * DAY, state) == freshness(table, 31 * DAY)
 
 
 @given(histories())

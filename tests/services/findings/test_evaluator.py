@@ -17,6 +17,7 @@ from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.objectives import Objective, Objectives
 from limnograph.domain.queries import FindingsQuery
 from limnograph.domain.time import Micros, Millis
 from limnograph.wiring.server import ServerServices
@@ -271,6 +272,19 @@ def test_a_note_about_the_schema_is_not_raised_by_an_alert() -> None:
     asyncio.run(world.server.alerts.accept([alert(world.clock.micros)]))
     world.later(MINUTE)
     assert {code: fact.severity for code, fact in world.open().items()} == {"schema_changed": "info"}
+
+
+def test_a_table_that_is_older_than_its_objective_has_a_finding_and_others_have_none() -> None:
+    world = World()
+    promised = Objectives([Objective("lake.finance.*", 60.0), Objective("lake.sales.*", 1_800.0)])
+    server = parts(world.engine, clock=world.clock, inbox=world.inbox, promised=promised)
+    world.later(2 * HOUR, server=server)
+    missed = world.open(server)["objective_missed"]
+    assert (missed.severity, (missed.evidence or {})["threshold_seconds"]) == ("critical", "1800")
+    world.commit()
+    (closed,) = [fact for fact in world.later(20 * MINUTE, server=server) if fact.code == "objective_missed"]
+    assert (closed.finding_id, closed.closed_by) == (missed.finding_id, str(world.number))
+    assert world.open(world.start()) == {}
 
 
 def test_a_dropped_table_retires_its_findings() -> None:
