@@ -72,5 +72,5 @@ def _cells(name: str, rows: list[dict[str, Any]]) -> Ints:
     values = [row.get(name, UNKNOWN) for row in rows]
     if name not in FLOAT_COLUMNS:
         return np.array(values, np.int64)
-    bits = np.array([0.0 if value == UNKNOWN else value for value in values]).view(np.int64)
+    bits = np.array([0.0 if value == UNKNOWN else value for value in values], np.float64).view(np.int64)
     return np.where([value == UNKNOWN for value in values], UNKNOWN, bits).astype(np.int64)

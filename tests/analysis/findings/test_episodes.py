@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limnograph.analysis.findings.episodes import Episode, episodes
+from limnograph.analysis.findings.stretch import Stretch
 from limnograph.analysis.findings.table_state import TableState, advance, due
 from limnograph.domain.finding_limits import THRESHOLD_PROPERTIES, FindingLimits
 from limnograph.domain.objectives import PromisedLimit
@@ -153,6 +155,27 @@ def test_a_saw_tooth_flaps_at_most_once_an_hour(shares: list[float], minutes: in
         if turn is not None
     )
     assert all(late - early >= HOUR for early, late in itertools.pairwise(turns))
+
+
+@pytest.mark.parametrize(("code", "column", "above", "between", "below", "others"), LEVELS)
+def test_every_level_around_its_threshold_flaps_at_most_once_an_hour(
+    code: str, column: str, above: float, between: float, below: float, others: dict[str, float]
+) -> None:
+    threshold = at(level(column, (0, above), **others), HOUR)[code].evidence["threshold"]
+    assert isinstance(threshold, int | float)
+    over, under = math.ceil(1.01 * threshold), math.floor(0.99 * threshold)
+
+    def stretches(*saw: float) -> list[Stretch]:
+        values = ((place * 7 * MINUTE, saw[place % len(saw)]) for place in range(200))
+        found = episodes(level(column, *values, **others).facts, LIMITS, Micros(START + DAY))
+        return [each.stretch for each in found if each.code == code]
+
+    found = stretches(over, over, under, below)
+    turns = sorted(turn for each in found for turn in (each.opened, each.closed) if turn is not None)
+    assert len(turns) > 10, "it opens and closes again and again"
+    assert all(late - early >= HOUR for early, late in itertools.pairwise(turns))
+    if code != "manifests_fragmented":  # below 100 manifests it closes at once
+        assert [each.closed for each in stretches(over, over, under)] == [None], "above 0.8 of it, it stays"
 
 
 # -- bursts -----------------------------------------------------------------------------------------------------------

@@ -324,6 +324,49 @@ def test_a_late_commit_changes_what_was_found() -> None:
     assert (found.finding_id, found.opened_at) == (first.finding_id, NOW - 30 * HOUR)
 
 
+def large(facts: list[FindingFact]) -> list[FindingFact]:
+    """Without other findings, such as that the table is stale."""
+    return [fact for fact in facts if fact.code == "metadata_large"]
+
+
+def test_a_finding_outlives_the_edge_of_memory_and_restarts_with_one_id() -> None:
+    world = World()
+    world.commit(metadata_bytes=10 * MIB)
+    (opened,) = world.later(HOUR)
+    server = world.server
+    for hours in range(0, 75, 5):
+        world.clock.micros += 5 * HOUR
+        world.commit(metadata_bytes=10 * MIB)
+        if hours % 20 == 0:
+            world.drained()
+            server = world.start()
+        assert large(world.later(MINUTE, server=server)) == []
+        found = world.open(server)["metadata_large"]
+        assert (found.finding_id, found.opened_at) == (opened.finding_id, opened.opened_at)
+    world.commit(metadata_bytes=MIB)
+    (closed,) = large(world.later(MINUTE, server=server))
+    assert (closed.finding_id, closed.closed_by, closed.seq) == (opened.finding_id, str(world.number), 2)
+    world.clock.micros += 2 * HOUR
+    world.commit(metadata_bytes=10 * MIB)
+    (again,) = large(world.later(HOUR, server=server))
+    assert again.state == "open"
+    assert again.finding_id != opened.finding_id
+
+
+def test_a_finding_that_began_before_the_retention_keeps_its_id_and_its_beginning() -> None:
+    world = World()
+    world.commit(metadata_bytes=10 * MIB)
+    (opened,) = world.later(HOUR)
+    for _ in range(33):
+        world.clock.micros += DAY
+        world.commit(metadata_bytes=10 * MIB)
+    world.drained()
+    server = world.start()
+    assert large(world.later(MINUTE, server=server)) == []
+    found = world.open(server)["metadata_large"]
+    assert (found.finding_id, found.opened_at) == (opened.finding_id, opened.opened_at)
+
+
 def test_an_inbox_that_does_not_respond_loses_no_transition() -> None:
     world = World()
     world.later(MINUTE)
