@@ -109,7 +109,9 @@ function endSentence(finding: Finding, now: number): string {
   const ender = commit
     ? ` by snapshot ${commit}`
     : word === 'Recovered' && group === 'jobs' && by
-      ? ` by run ${by}`
+      ? by === 'run'
+        ? ' with a run'
+        : ` by run ${by}`
       : '';
   return `${word}${when}${ender}`;
 }

@@ -87,9 +87,9 @@ export function lookOf(finding: Pick<Finding, 'state' | 'severity' | 'code' | 'c
 }
 
 /** The commit that closed a finding; null: it is open, or something else closed it. */
-export function closingCommit({ state, group, subject, closed_by: by }: Finding): string | null {
-  const ofJob = group === 'jobs' && subject !== '';
-  return state === 'closed' && !ofJob && by !== null && /^-?\d+$/.test(by) ? by : null;
+export function closingCommit({ state, group, code, closed_by: by }: Finding): string | null {
+  const ofTable = group !== 'jobs' || code === 'objective_missed';
+  return state === 'closed' && ofTable && by !== null && /^-?\d+$/.test(by) ? by : null;
 }
 
 /** The commit that caused a finding; null if unknown. */

@@ -121,5 +121,6 @@ test('only a commit is a commit', () => {
   expect(closingCommit(recovered())).toBe('378142004021992640');
   expect(closingCommit(recovered({ closed_by: 'expired' }))).toBeNull();
   expect(closingCommit(recovered({ group: 'jobs', closed_by: '17' }))).toBeNull();
+  expect(closingCommit(recovered({ group: 'jobs', code: 'objective_missed', closed_by: '17' }))).toBe('17');
   expect(closingCommit(finding())).toBeNull();
 });
