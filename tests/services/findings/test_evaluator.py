@@ -239,6 +239,7 @@ def alert(at: int, status: str = "firing", severity: str = "critical", **labels:
 
 def test_a_critical_alert_for_the_table_raises_its_findings_until_it_ends() -> None:
     world = World()
+    world.server.alerts.catch_up()
     world.later(MINUTE)
     world.burst()
     (opened,) = world.later(MINUTE)
@@ -247,6 +248,11 @@ def test_a_critical_alert_for_the_table_raises_its_findings_until_it_ends() -> N
     assert (raised.finding_id, raised.severity, raised.seq) == (opened.finding_id, "critical", 2)
     assert (raised.evidence or {})["alert"] == "OrdersWrong"
     assert world.later(MINUTE) == []
+    again = world.start()
+    assert world.later(MINUTE, server=again) == [], "until the alerts are read, the recorded one counts"
+    assert world.open(again)["file_burst"].severity == "critical"
+    again.alerts.catch_up()
+    assert world.later(MINUTE, server=again) == []
     asyncio.run(world.server.alerts.accept([alert(world.clock.micros, "resolved")]))
     (fallen,) = world.later(MINUTE)
     assert (fallen.severity, fallen.seq, "alert" in (fallen.evidence or {})) == ("warning", 3, False)
@@ -255,6 +261,7 @@ def test_a_critical_alert_for_the_table_raises_its_findings_until_it_ends() -> N
 @pytest.mark.parametrize("other", [{"severity": "warning"}, {"limnograph_finding": "file_burst"}])
 def test_an_alert_that_is_not_critical_or_follows_from_a_finding_raises_nothing(other: dict[str, str]) -> None:
     world = World()
+    world.server.alerts.catch_up()
     world.later(MINUTE)
     world.burst()
     world.later(MINUTE)
@@ -265,6 +272,7 @@ def test_an_alert_that_is_not_critical_or_follows_from_a_finding_raises_nothing(
 
 def test_a_note_about_the_schema_is_not_raised_by_an_alert() -> None:
     world = World()
+    world.server.alerts.catch_up()
     world.later(MINUTE)
     old, new = (1, "id", "long"), (2, "more", "long")
     changes = [schema(0, NOW - DAY, old), schema(1, world.clock.micros, old, new, before=0)]

@@ -23,8 +23,10 @@ class CriticalAlerts:
         self._alerts = alerts
         self._read: tuple[int, AlertNames] = (-1, {})
 
-    def now(self) -> AlertNames:
-        """Those that fire. O(alerts) after a change, otherwise nothing."""
+    def now(self) -> AlertNames | None:
+        """Those that fire; None until the stored alerts were read. O(alerts) after a change, otherwise nothing."""
+        if not self._alerts.is_read:
+            return None
         version = self._alerts.version(None)
         if version != self._read[0]:
             self._read = (version, self._names(lambda episode: episode.firing))

@@ -107,6 +107,7 @@ def transitions(
     jobs: Sequence[Episode] | None = (),
     effects: Mapping[str, Sequence[FindingEffectFact]] = MappingProxyType({}),
     alert: str | None = None,
+    keeps_alert: bool = False,
 ) -> tuple[list[FindingFact], list[FindingFact]]:
     """The table's findings now, and the rows to record: one for each that opened, closed, or changed its severity or
     the verdict of an effect.
@@ -114,6 +115,7 @@ def transitions(
     `recorded`: the last row of each finding of the table. `disabled`: codes that are not evaluated. `jobs`: episodes of
     the jobs that read it; None: not known yet, so that what is recorded of jobs stays as it is. `effects`: measured
     effects by finding id. `alert`: a critical alert that fires for the table.
+    `keeps_alert`: it is not known yet, so that a recorded one counts.
     """
     by_id = {fact.finding_id: fact for fact in recorded}
     frozen = [fact for fact in recorded if jobs is None and _is_of_job(fact) and fact.code not in disabled]
@@ -122,7 +124,8 @@ def transitions(
     found = identify(uuid or key_of_name(name), episodes, others)
     current, rows, times = list(frozen), list[FindingFact](), (evaluation.state.at or now, now)
     for finding in found.findings:
-        current.append(_fact((uuid, name), finding, effects.get(finding.finding_id), times, alert))
+        fires = _recorded_alert(finding.recorded) if keeps_alert else alert
+        current.append(_fact((uuid, name), finding, effects.get(finding.finding_id), times, fires))
         rows.extend(closed(merged, "merged", now) for merged in finding.merged)
     told = {fact.finding_id for fact in current if _is_told_by_another(fact, current)}
     rows.extend(closed(by_id[i], "merged", now) for i in told & by_id.keys() if by_id[i].state == "open")
@@ -218,6 +221,10 @@ def _fact(
         return made
     changed_at = at if made.state == known.state else turned
     return msgspec.structs.replace(made, seq=known.seq + 1, at=changed_at)
+
+
+def _recorded_alert(known: FindingFact | None) -> str | None:
+    return (known.evidence or {}).get("alert") if known else None
 
 
 def _evidence(episode: Episode, alert: str | None) -> dict[str, str]:

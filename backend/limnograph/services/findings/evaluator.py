@@ -61,13 +61,13 @@ class FindingsEvaluator:
         clock: Clock,
         *,
         limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
-        alerts: Callable[[], AlertNames] = dict,
+        alerts: Callable[[], AlertNames | None] = dict,
         objectives: Objectives = Objectives(),  # noqa: B008  # immutable
     ) -> None:
         self._table_limits = TableLimits(limits, objectives)
         self._store, self._records, self._clock, self._limits = store, records, clock, limits
         self._read_alerts = alerts
-        self._alerts: AlertNames = {}
+        self._alerts: AlertNames | None = {}
         self._evaluations: dict[str, Evaluation] = {}
         self._recorded: dict[str, dict[str, FindingFact]] = defaultdict(dict)
         self._current: dict[str, list[FindingFact]] = {}
@@ -133,9 +133,12 @@ class FindingsEvaluator:
 
     def _take_alerts(self, lake: Lake) -> set[str]:
         """Take which critical alerts fire; returns the tables of those that began or ended."""
-        before, self._alerts = self._alerts, self._read_alerts()
-        if before is self._alerts:
+        was, self._alerts = self._alerts, self._read_alerts()
+        if was is self._alerts:
             return set()
+        if was is None or self._alerts is None:
+            return set(self._evaluations)
+        before = was
         names = {name for name in {*before, *self._alerts} if before.get(name) != self._alerts.get(name)}
         return {uuid for name in names if (uuid := lake.names.get(name)) is not None}
 
@@ -214,7 +217,8 @@ class FindingsEvaluator:
             disabled=self._limits.disabled,
             jobs=None if self._jobs is None else self._jobs.get(table.uuid, ()),
             effects=self._effects,
-            alert=self._alerts.get(table.name) if table.name else None,
+            alert=self._alerts.get(table.name) if self._alerts is not None and table.name else None,
+            keeps_alert=self._alerts is None,
         )
         self._current[table.uuid] = current
         self._evaluated.add(table.uuid)
