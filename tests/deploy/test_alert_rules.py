@@ -13,6 +13,7 @@ from rule_promtool import needed_rules, promtool, with_needed_rules
 
 from exposed_metrics import exposed
 from limnograph.api.docs.runbooks import runbooks
+from limnograph.domain.finding_codes import CODES, SEVERITIES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,12 +35,17 @@ NAMES = {
     "LakehouseStreamingLag",
     "LakehouseExtractionLag",
     "LakehouseCommitContention",
+    "LakehouseFindingCritical",
+    "LakehouseFindingWarning",
+    "LakehouseFindingInfo",
     "LimnographDown",
     "LimnographPipelineStalled",
     "LimnographInboxWaiting",
     "LimnographCatalogDown",
     "LimnographTargetDown",
 }
+FINDINGS = {f"LakehouseFinding{severity.title()}": severity for severity in SEVERITIES}
+"""Alerts about findings, whose thresholds are settings of the server."""
 LABELS = {
     "LakehouseExtractionLag": (),
     "LimnographDown": (),
@@ -137,7 +143,7 @@ def test_every_alert_explains_itself_and_links_to_its_incident_and_its_runbook(n
     assert text.startswith(f"# {name}\n")
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings[:4] == ["What it means", "Confirm it in the dashboard", "What to run", "When to ignore it"]
-    if name not in {"LimnographDown", "LimnographCatalogDown", "LimnographTargetDown"}:
+    if name not in {"LimnographDown", "LimnographCatalogDown", "LimnographTargetDown", *FINDINGS}:
         assert set(re.findall(r"record: \"?([\w:]+)", text)) <= {
             part
             for group in GROUPS
@@ -147,11 +153,29 @@ def test_every_alert_explains_itself_and_links_to_its_incident_and_its_runbook(n
         assert ":override" in text
 
 
+def test_each_severity_has_one_rule_whose_alerts_are_labelled_with_the_code_of_their_finding() -> None:
+    labelled = {name for name, rule in ALERTS.items() if "limnograph_finding" in rule["labels"]}
+    assert labelled == set(FINDINGS)
+    for name, severity in FINDINGS.items():
+        assert ALERTS[name]["labels"] == {"severity": severity, "limnograph_finding": "{{ $labels.code }}"}
+        assert re.findall(r'severity="(\w+)"', ALERTS[name]["expr"]) == [severity]
+
+
+def test_the_runbooks_of_findings_name_every_code_that_can_have_their_severity() -> None:
+    named = {name: set(re.findall(r"`(\w+)`", runbooks()[runbook_of(name)])) for name in FINDINGS}
+    changes = {code for code, traits in CODES.items() if traits.group == "schema"} | {"history_gap"}
+    assert set(CODES) - changes <= named["LakehouseFindingCritical"] & named["LakehouseFindingWarning"]
+
+
 def test_a_threshold_is_one_series_for_any_number_of_tables() -> None:
     for group in GROUPS:
         for rule in group["rules"]:
             if rule.get("record", "").endswith(":threshold"):
                 assert "lakehouse_" not in rule["expr"]
+
+
+def runbook_of(alert: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", alert).lower()
 
 
 def blocks(language: str) -> list[str]:

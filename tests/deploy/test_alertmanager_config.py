@@ -53,7 +53,7 @@ def test_amtool_accepts_the_configuration_as_it_is_and_with_every_receiver_switc
     smart = "global:\n  smtp_smarthost: mail:25\n  smtp_from: limnograph@example.org"
     (tmp_path / "every.yml").write_text(every.replace("global:", smart, 1))
     names = [one["name"] for one in yaml.safe_load((tmp_path / "every.yml").read_text())["receivers"]]
-    assert names == ["limnograph", "chat", "pager", "mail"]
+    assert names == ["findings", "limnograph", "chat", "pager", "mail"]
     (tmp_path / "plain.yml").write_text(text.replace("/etc/alertmanager", str(FOLDER)))
     for file in ("plain.yml", "every.yml"):
         found = subprocess.run([AMTOOL, "check-config", tmp_path / file], capture_output=True, text=True, check=False)

@@ -129,3 +129,12 @@ def test_commits_are_annotations_at_the_time_of_the_commit() -> None:
     assert commits["expr"].startswith(
         "1000 * max without(instance, job) (lakehouse_table_last_commit_timestamp_seconds"
     )
+
+
+def test_findings_are_annotations_from_when_they_open_until_they_close() -> None:
+    findings = next(one for one in BOARD["annotations"]["list"] if one["name"] == "Findings")
+    assert findings["useValueForTime"] is False
+    assert findings["expr"].startswith("max without(instance, job) (lakehouse_table_finding_open{")
+    alerts = [text for text in QUERIES if "ALERTS{" in text]
+    assert alerts
+    assert all('limnograph_finding=""' in text for text in alerts), "an alert about a finding counts as the finding"

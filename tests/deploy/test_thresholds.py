@@ -91,6 +91,9 @@ PROSE = {
         "exceeded its threshold for {hold:time}",
     ),
     "lakehouse-commit-contention": ("{commit_retries:Word} retry per commit, over five or more commits",),
+    "lakehouse-finding-critical": (),
+    "lakehouse-finding-warning": (),
+    "lakehouse-finding-info": (),
     "lakehouse-streaming-lag": (
         "{stream_lag_seconds:,.0f} seconds",
         "more than {stream_lag_seconds:time} from the checkpoint",

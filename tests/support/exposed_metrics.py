@@ -23,6 +23,7 @@ def exposed() -> set[str]:
     """Families with a sample in what the server, the pipeline and a measured job really serve."""
     columns = "total_delete_files total_delete_bytes total_bytes target_file_bytes debt_files manifests metadata_bytes "
     known: dict[str, Any] = dict.fromkeys([*columns.split(), "live_snapshots", "small_files", "file_size_p50"], 5)
+    known["metadata_bytes"] = 10 << 20  # a finding
     rows = [row(i, NOW - (9 - i) * HOUR, i, skew_max_over_median=2.0, observed_at=NOW, **known) for i in range(1, 8)]
     made = parts(lake(rows))
     made.reported.add([ReportFact(event_id="1", kind="commit", attempts=2, catalog="lake", namespace="a", table="t")])
@@ -30,6 +31,7 @@ def exposed() -> set[str]:
     server = Exposition(
         made.gauges.numbers,
         lambda: made.store.watermark,
+        board=lambda: made.evaluator.board,
         own=partial(own_metrics, made),
         collectors=[ServedMetrics(made.reported.told, "http://127.0.0.1:8787", partial(catalog_answers, made))],
     )

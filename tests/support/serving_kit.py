@@ -128,5 +128,5 @@ async def client(
 def application(made: ServerServices, build: Path | None = None, **given: Any) -> ASGIApp:
     """The whole application."""
     site = spa.load(build) if build else spa.load(Path("/nonexistent"))
-    exposition = Exposition(made.gauges.numbers, lambda: made.store.watermark)
+    exposition = Exposition(made.gauges.numbers, lambda: made.store.watermark, board=lambda: made.evaluator.board)
     return create_app(made.backend, site, exposition, **given)

@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from limnograph.analysis.findings.facts import COLUMNS, FLOAT_COLUMNS, UNKNOWN, TableChange, TableFacts
+from limnograph.analysis.findings.facts import (
+    COLUMNS,
+    FLOAT_COLUMNS,
+    UNKNOWN,
+    Ints,
+    TableChange,
+    TableFacts,
+    Writers,
+)
 from limnograph.domain.time import Micros
 
 MINUTE = 60_000_000
@@ -32,29 +40,37 @@ class FactsBuilder:
         return self
 
     def change(
-        self, at: int, kind: str, before: str | None, after: str | None, detail: str | None = None
+        self,
+        at: int,
+        kind: str,
+        before: str | None,
+        after: str | None,
+        detail: str | None = None,
+        subject: str | None = None,
     ) -> FactsBuilder:
         """A change that is not a commit."""
-        self.changes.append(TableChange(kind, None, before, after, Micros(START + at), detail))
+        self.changes.append(TableChange(kind, subject, before, after, Micros(START + at), detail))
         return self
 
     @property
     def facts(self) -> TableFacts:
         """All of it."""
         rows = sorted(self.rows, key=lambda row: (row["at"], row["id"]))
-        columns = {
-            name: np.array(
-                [row.get(name, np.nan if name in FLOAT_COLUMNS else UNKNOWN) for row in rows],
-                np.float64 if name in FLOAT_COLUMNS else np.int64,
-            )
-            for name in COLUMNS
-        }
+        names = list(dict.fromkeys(row["writer"] for row in rows))
         return TableFacts(
             times=np.array([row["at"] for row in rows], np.int64),
             ids=np.array([row["id"] for row in rows], np.int64),
             is_commit=np.ones(len(rows), np.bool_),
-            columns=columns,
+            cells=np.array([_cells(name, rows) for name in COLUMNS]),
             replaced=np.array([row["operation"] == "replace" for row in rows], np.bool_),
-            writers=[row["writer"] for row in rows],
-            changes=self.changes,
+            writers=Writers(np.array([names.index(row["writer"]) for row in rows], np.int64), names),
+            changes=sorted(self.changes, key=lambda change: change.at),
         )
+
+
+def _cells(name: str, rows: list[dict[str, Any]]) -> Ints:
+    values = [row.get(name, UNKNOWN) for row in rows]
+    if name not in FLOAT_COLUMNS:
+        return np.array(values, np.int64)
+    bits = np.array([0.0 if value == UNKNOWN else value for value in values], np.float64).view(np.int64)
+    return np.where([value == UNKNOWN for value in values], UNKNOWN, bits).astype(np.int64)

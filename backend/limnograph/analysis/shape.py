@@ -34,11 +34,12 @@ def packed_shape(partition: Longs, size: Longs, held: list[int], targets: Target
     """
     order = np.lexsort((size, partition))
     owed = None if targets is None else debt(partition[order], size[order], targets)
-    return shape_of(owed, skew(np.array(held, np.int64)))
+    most = int(np.bincount(partition).max()) if held and len(partition) else None
+    return shape_of(owed, skew(np.array(held, np.int64)), most)
 
 
-def shape_of(owed: Debt | None = None, uneven: Skew | None = None) -> Shape:
-    """The shape from a debt and a skew; None: unknown."""
+def shape_of(owed: Debt | None = None, uneven: Skew | None = None, most_files: int | None = None) -> Shape:
+    """The shape from a debt, a skew and the most files of a partition; None: unknown."""
     return Shape(
         debt_files=owed.files if owed else None,
         debt_bytes=owed.bytes if owed else None,
@@ -49,4 +50,5 @@ def shape_of(owed: Debt | None = None, uneven: Skew | None = None) -> Shape:
         skew_cv=uneven.cv if uneven else None,
         skew_gini=uneven.gini if uneven else None,
         skew_top1_share=uneven.top1_share if uneven else None,
+        partition_files_max=most_files,
     )

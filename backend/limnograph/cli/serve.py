@@ -68,6 +68,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     exposition = Exposition(
         services.gauges.numbers,
         lambda: services.store.watermark,
+        board=lambda: services.evaluator.board,
         own=lambda: {**own_metrics(services), **counts.told()},
         collectors=[
             traffic,

@@ -9,6 +9,7 @@ FindingCode = Literal[
     "job_slower",
     "job_silent",
     "job_failing",
+    "objective_missed",
     "file_burst",
     "small_files",
     "too_many_files",
@@ -19,6 +20,7 @@ FindingCode = Literal[
     "snapshots_unbounded",
     "metadata_large",
     "manifests_fragmented",
+    "metadata_versions_kept",
     "partition_skew",
     "schema_breaking",
     "schema_changed",
@@ -34,6 +36,10 @@ UNSHOWN: frozenset[ClosedBy] = frozenset({"merged", "retracted"})
 """Findings that closed so are not shown: another finding has their interval, or late facts disproved them."""
 
 
+DERIVED_LABEL = "limnograph_finding"
+"""Label of alerts that follow from a finding, which are never a reason for one."""
+
+
 class CodeTraits(NamedTuple):
     """Group of a code, its severity while no effect is known, and whether it is of little harm to a small table."""
 
@@ -47,6 +53,7 @@ CODES: dict[FindingCode, CodeTraits] = {
     "job_slower": CodeTraits("jobs", "warning"),
     "job_silent": CodeTraits("jobs", "warning"),
     "job_failing": CodeTraits("jobs", "warning"),
+    "objective_missed": CodeTraits("jobs", "critical"),
     "file_burst": CodeTraits("files", "warning", needs_size=True),
     "small_files": CodeTraits("files", "warning", needs_size=True),
     "too_many_files": CodeTraits("files", "warning", needs_size=True),
@@ -57,6 +64,7 @@ CODES: dict[FindingCode, CodeTraits] = {
     "snapshots_unbounded": CodeTraits("metadata", "warning", needs_size=True),
     "metadata_large": CodeTraits("metadata", "warning", needs_size=True),
     "manifests_fragmented": CodeTraits("metadata", "warning", needs_size=True),
+    "metadata_versions_kept": CodeTraits("metadata", "info"),
     "partition_skew": CodeTraits("layout", "warning", needs_size=True),
     "schema_breaking": CodeTraits("schema", "warning"),
     "schema_changed": CodeTraits("schema", "info"),

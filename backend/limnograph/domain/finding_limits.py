@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from limnograph.domain.finding_codes import FindingCode
+from limnograph.domain.objectives import PromisedLimit
 from limnograph.domain.time import MICROS_PER_SECOND
 
 MINUTE = 60 * MICROS_PER_SECOND
@@ -12,9 +14,18 @@ DAY = 24 * HOUR
 MIB = 1 << 20
 
 
+SNAPSHOT_AGE = "history.expire.max-snapshot-age-ms"
+MANIFEST_TARGET = "commit.manifest.target-size-bytes"
+MANIFESTS_MERGED = "commit.manifest.min-count-to-merge"
+DELETES_METADATA = "write.metadata.delete-after-commit.enabled"
+THRESHOLD_PROPERTIES = (SNAPSHOT_AGE, MANIFEST_TARGET, MANIFESTS_MERGED, DELETES_METADATA)
+"""Properties of a table that take the place of thresholds, or that a rule reads."""
+
+
 class FindingLimits(NamedTuple):
     """Counts are files, partitions or snapshots; shares are fractions of one; times are microseconds."""
 
+    disabled: frozenset[FindingCode] = frozenset()
     confirmed_after: int = 10 * MINUTE  # a level that was exceeded this long, or by two commits, opens a finding
     rest: int = HOUR  # between two transitions of one finding
     below: float = 0.8  # of its limit: a level closes
@@ -28,6 +39,7 @@ class FindingLimits(NamedTuple):
     saved_files: int = 20
     saved_share: float = 0.02  # of the live files
     data_files: int = 100_000
+    partition_files: int = 10_000
     large_share: float = 0.75  # average file above this fraction of the target: the table is simply large
     replaces: int = 3
     replace_gaps: float = 3.0
@@ -44,11 +56,13 @@ class FindingLimits(NamedTuple):
     manifest_factor: float = 2.0
     manifest_excess: int = 20
     manifests_merged: int = 100  # default of commit.manifest.min-count-to-merge
+    metadata_versions: int = 100
     skew_partitions: int = 10
     skew_ratio: float = 10.0
     stale_intervals: float = 3.0
     stale_least: int = HOUR
     retired_intervals: float = 30.0  # times the age at which a table is stale
+    freshness: PromisedLimit | None = None  # of the table, from its objective
     silent_runs: int = 5
     silent_median: float = 3.0  # times the median gap between runs
     silent_p95: float = 1.5  # times the 95th percentile of the gaps at this time of the week

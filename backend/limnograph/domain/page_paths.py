@@ -16,3 +16,8 @@ def table_path(name: TableName) -> str:
 def commit_path(name: TableName, snapshot_id: str) -> str:
     """Path of a commit's page."""
     return f"{table_path(name)}/commits/{snapshot_id}"
+
+
+def finding_path(finding_id: str) -> str:
+    """Path of a finding's page."""
+    return f"/findings/{finding_id}"

@@ -47,18 +47,24 @@ def _check_sources(settings: Settings) -> None:
         if prometheus.public_url:
             check_http(f"prometheus.{name}.public_url", prometheus.public_url)
     _check_jobs(settings)
-    for i, objective in enumerate(settings.objectives):
-        if not objective.tables:
-            raise SettingsError(f"objectives[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")
-    for i, owner in enumerate(settings.owners):
-        if not owner.tables:
-            raise SettingsError(f"owners[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")
+    _check_patterns(settings)
     if settings.alertmanager is not None:
         check_http("alertmanager.url", settings.alertmanager.url)
         if settings.alertmanager.public_url:
             check_http("alertmanager.public_url", settings.alertmanager.public_url)
     if settings.trino is not None:
         _check_trino(settings.trino)
+
+
+def _check_patterns(settings: Settings) -> None:
+    for i, objective in enumerate(settings.objectives):
+        if not objective.tables:
+            raise SettingsError(f"objectives[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")
+        if objective.freshness_seconds is None and objective.duration_seconds is None:
+            raise SettingsError(f"objectives[{i}]", "has no limit; set freshness_seconds or duration_seconds")
+    for i, owner in enumerate(settings.owners):
+        if not owner.tables:
+            raise SettingsError(f"owners[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")
 
 
 def _check_jobs(settings: Settings) -> None:

@@ -2,6 +2,24 @@
 
 from __future__ import annotations
 
+import msgspec
+
+from limnograph.settings.base import FrozenSettings
+from limnograph.settings.findings import FindingsSettings
+
+
+def _findings() -> dict[str, str]:
+    """Sections of all findings with their defaults."""
+    settings, found = FindingsSettings(), {"[findings]": "[findings]\nsmall_table_bytes = 1073741824\n"}
+    for code in settings.__struct_fields__:
+        section = getattr(settings, code)
+        if isinstance(section, FrozenSettings):
+            keys = msgspec.structs.asdict(section).items()
+            lines = (f"{key} = {str(value).lower()}\n" for key, value in keys)
+            found[f"[findings.{code}]"] = f"[findings.{code}]\n{''.join(lines)}"
+    return found
+
+
 EXAMPLES = {
     "[catalogs.NAME]": """
 [catalogs.lake]                        # PyIceberg's property names; type sql, rest, glue or hive
@@ -90,12 +108,16 @@ prometheus = "main"
 [[objectives]]
 tables = "lake.sales.*"
 freshness_seconds = 900
+jobs = "churn*"
+duration_seconds = 600
+window_seconds = 600
 """,
     "[[owners]]": """
 [[owners]]
 tables = "lake.sales.*"
 owner = "team-sales"
 """,
+    **_findings(),
     "[inbox]": """
 [inbox]
 url = "postgresql+psycopg2://limnograph:${CATALOG_PASSWORD}@db.example.org/limnograph"

@@ -80,12 +80,20 @@ class ObserveSettings(FrozenSettings, frozen=True, kw_only=True):
 
 
 class ObjectiveSettings(FrozenSettings, frozen=True, kw_only=True):
-    """Objectives for tables. The first entry whose pattern matches a table applies."""
+    """Objectives for tables and the jobs on them. The first entry that matches and has the limit applies. A limit that
+    is exceeded for the window opens the finding `objective_missed`.
+    """
 
     tables: str
     """Pattern over `catalog.namespace.table`, as in `[observe]`."""
-    freshness_seconds: Annotated[float, msgspec.Meta(gt=0)]
+    freshness_seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
     """Maximum age of the last commit, in seconds; drawn as a line in the freshness lane."""
+    jobs: str = ""
+    """Pattern over the names of jobs on these tables; empty: all of them."""
+    duration_seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """Maximum duration of a run, in seconds."""
+    window_seconds: Annotated[float, msgspec.Meta(ge=60, le=86_400)] = 600.0
+    """Seconds for which a limit must be exceeded to be missed, and kept to be met again."""
 
 
 class OwnerSettings(FrozenSettings, frozen=True, kw_only=True):

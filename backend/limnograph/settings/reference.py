@@ -109,9 +109,12 @@ def _section(name: str, struct: type[FrozenSettings] | None) -> str:
 
 def _meanings(struct: type[FrozenSettings]) -> dict[str, str]:
     """The docstring below each field, read from the source because Python discards it."""
+    found: dict[str, str] = {}
+    for base in struct.__bases__:
+        if issubclass(base, FrozenSettings) and base is not FrozenSettings:
+            found |= _meanings(base)
     body = ast.parse(textwrap.dedent(inspect.getsource(struct))).body[0]
     assert isinstance(body, ast.ClassDef)  # noqa: S101  # the source of a class is a class
-    found: dict[str, str] = {}
     for field, text in zip(body.body, body.body[1:], strict=False):
         if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
             continue

@@ -9,6 +9,7 @@ import msgspec
 
 from limnograph.settings.auth import AuthSettings
 from limnograph.settings.base import FrozenSettings
+from limnograph.settings.findings import FindingsSettings
 from limnograph.settings.lake import MetaSettings, ObjectiveSettings, ObserveSettings, OwnerSettings, RetentionSettings
 from limnograph.settings.server import CacheSettings, InboxSettings, PipelineSettings, ServerSettings, SparkSettings
 from limnograph.settings.sources import AlertmanagerSettings, JobSettings, PrometheusSettings, TrinoSettings
@@ -27,6 +28,7 @@ class Settings(FrozenSettings, frozen=True, kw_only=True):
     jobs: tuple[JobSettings, ...] = ()
     objectives: tuple[ObjectiveSettings, ...] = ()
     owners: tuple[OwnerSettings, ...] = ()
+    findings: FindingsSettings = FindingsSettings()
     inbox: InboxSettings = InboxSettings()
     cache: CacheSettings = CacheSettings()
     pipeline: PipelineSettings = PipelineSettings()

@@ -8,11 +8,14 @@ from limnograph.domain.answers.findings import Finding
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros, Millis, to_micros
 from limnograph.ports.inbox import PASS_MARK
+from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.findings.board import FindingsBoard, key_of
+from limnograph.services.findings.critical_alerts import CriticalAlerts
 from limnograph.services.findings.records import FindingRecords
 from limnograph.services.findings.replay import FindingsReplay
 from limnograph.services.findings.views import view
 from limnograph.settings import Settings
+from limnograph.wiring.finding_limits import limits_of, objectives_of
 from limnograph.wiring.watching import embedded_engine
 
 
@@ -24,7 +27,17 @@ def findings_at(settings: Settings, at: Millis | None, name: TableName | None) -
     inbox = SqlInbox(settings.inbox_url)
     records = FindingRecords(inbox, engine)
     instant = to_micros(at) if at is not None else _last_pass(engine.head().written_at, inbox.newest(PASS_MARK))
-    found = FindingsReplay(engine, records, fresh=engine).at(instant, name)
+    alerts = AlertRegistry(inbox, engine, SystemClock())
+    alerts.catch_up()
+    replay = FindingsReplay(
+        engine,
+        records,
+        fresh=engine,
+        alerts=CriticalAlerts(alerts).at,
+        limits=limits_of(settings.findings),
+        objectives=objectives_of(settings),
+    )
+    found = replay.at(instant, name)
     board = FindingsBoard(found)
     return [view(fact, board.by_table[key_of(fact)]) for fact in board.open]
 

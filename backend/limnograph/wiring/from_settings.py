@@ -14,6 +14,7 @@ from limnograph.services.server.live import Caps
 from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.settings import PrometheusSettings, Settings
 from limnograph.wiring.cold import cold_engine, metrics_sources
+from limnograph.wiring.finding_limits import limits_of, objectives_of
 from limnograph.wiring.server import ServerOptions, ServerServices, build_services
 from limnograph.wiring.watching import embedded_engine
 
@@ -57,7 +58,15 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
         active=Alertmanager(settings.alertmanager.url) if settings.alertmanager else None,
         alertmanager=settings.alertmanager.public_url or settings.alertmanager.url if settings.alertmanager else None,
         owners=tuple((each.tables, each.owner) for each in settings.owners),
-        objectives=FreshnessObjectives([(each.tables, each.freshness_seconds) for each in settings.objectives]),
+        limits=limits_of(settings.findings),
+        objectives=FreshnessObjectives(
+            [
+                (each.tables, each.freshness_seconds)
+                for each in settings.objectives
+                if each.freshness_seconds is not None
+            ]
+        ),
+        promised=objectives_of(settings),
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )
     return build_services(options)

@@ -10,6 +10,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from limnograph.domain.answers.alerts import AlertStreamEvent
+from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.objectives import Objectives
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.ports.counters import CounterStore
@@ -33,6 +35,7 @@ from limnograph.services.events.naming import KnownTable, TableResolver
 from limnograph.services.events.reported_commits import ReportedCommits
 from limnograph.services.explain.labels import Labels
 from limnograph.services.explain.page import ExplainContext, ExplainPages
+from limnograph.services.findings.critical_alerts import CriticalAlerts
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_findings import JobFindings
@@ -109,6 +112,10 @@ class ServerOptions(NamedTuple):
     """Address of Alertmanager's pages for links; None: no links."""
     graphs: Mapping[str, str] = MappingProxyType({})
     """Public address of each metrics server by name."""
+    limits: FindingLimits = FindingLimits()
+    """Thresholds of findings."""
+    promised: Objectives = Objectives()
+    """Objectives for tables and jobs, whose miss is a finding."""
     objectives: FreshnessObjectives = FreshnessObjectives()
     """Maximum age of the last commit, by table."""
     owners: tuple[tuple[str, str], ...] = ()
@@ -220,7 +227,14 @@ def _shared(options: ServerOptions) -> SharedServices:
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
-    evaluator = FindingsEvaluator(store, finding_records, clock)
+    evaluator = FindingsEvaluator(
+        store,
+        finding_records,
+        clock,
+        limits=options.limits,
+        alerts=CriticalAlerts(alerts).now,
+        objectives=options.promised,
+    )
     notes, table_owners = NoteRegistry(inbox, engine, clock), TableOwners(store, old)
     owners = OwnerDirectory(notes, table_owners.by_table, options.owners)
     return SharedServices(
@@ -243,7 +257,9 @@ def _shared(options: ServerOptions) -> SharedServices:
         team=TeamMemory(notes, owners, finding_records, clock),
         table_owners=table_owners,
         evaluator=evaluator,
-        job_findings=JobFindings(store, JobHistory(jobs, clock), cases, clock),
+        job_findings=JobFindings(
+            store, JobHistory(jobs, clock), cases, clock, limits=options.limits, objectives=options.promised
+        ),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 

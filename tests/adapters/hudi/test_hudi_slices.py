@@ -283,6 +283,7 @@ def test_small_files_debt_and_histogram_follow_hudis_own_sizes(tmp_path: Path, v
     assert content.shape
     assert (content.shape.debt_files, content.shape.debt_bytes) == (2, 1899)
     assert content.shape.skew_max_over_median
+    assert content.shape.partition_files_max
 
 
 @VERSIONS

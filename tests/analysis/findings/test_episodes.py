@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limnograph.analysis.findings.episodes import Episode, episodes
+from limnograph.analysis.findings.stretch import Stretch
 from limnograph.analysis.findings.table_state import TableState, advance, due
-from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.finding_limits import THRESHOLD_PROPERTIES, FindingLimits
+from limnograph.domain.objectives import PromisedLimit
 from limnograph.domain.time import Micros
 from table_facts import DAY, GIB, HOUR, MIB, MINUTE, START, FactsBuilder
 
@@ -38,7 +41,9 @@ def level(column: str, *values: tuple[int, float], **others: float) -> FactsBuil
 LEVELS = [
     ("small_files", "debt_saved_files", 25, 19, 10, {"total_data_files": 100, "debt_files": 30}),
     ("too_many_files", "total_data_files", 100_001, 90_000, 79_999, {}),
+    ("too_many_files", "partition_files_max", 10_001, 9_000, 7_999, {"total_data_files": 20_000}),
     ("metadata_large", "metadata_bytes", 6 * MIB, 5 * MIB, 3 * MIB, {}),
+    ("metadata_versions_kept", "metadata_log_entries", 101, 90, 79, {}),
     ("manifests_fragmented", "manifests", 120, 105, 50, {"manifest_bytes": 400 * MIB}),
     (
         *("partition_skew", "skew_max_over_median", 12.0, 9.0, 7.0),
@@ -77,6 +82,60 @@ def test_a_table_of_large_files_has_not_too_many() -> None:
     assert opened(table, DAY) == set()
 
 
+def test_a_partition_with_too_many_files_is_judged_by_the_last_commit_that_counted_them() -> None:
+    table = FactsBuilder(total_data_files=20_000).commit(0, partition_files_max=12_000)
+    for hour in range(1, 6):
+        table.commit(hour * HOUR)
+    found = at(table, 6 * HOUR)["too_many_files"]
+    assert found.stretch.closed is None
+    assert (found.evidence["partition_files_max"], found.evidence["threshold"]) == (12_000, 10_000)
+    assert opened(table.commit(7 * HOUR, partition_files_max=500), 8 * HOUR) == set()
+
+
+def test_metadata_that_is_deleted_after_commits_is_not_kept() -> None:
+    table = level("metadata_log_entries", (0, 200), (HOUR, 201))
+    assert "metadata_versions_kept" in opened(table, 2 * HOUR)
+    table.change(3 * HOUR, "property", None, "true", subject="write.metadata.delete-after-commit.enabled")
+    assert "metadata_versions_kept" in opened(table, 3 * HOUR), "the next commit shows it"
+    table.commit(4 * HOUR, metadata_log_entries=201)
+    assert "metadata_versions_kept" not in opened(table, 5 * HOUR)
+
+
+# -- objectives -------------------------------------------------------------------------------------------------------
+
+PROMISED = PromisedLimit(HOUR, 10 * MINUTE)
+
+
+def freshness(table: FactsBuilder, instant: int, state: TableState | None = None) -> list[Episode]:
+    limits = LIMITS._replace(freshness=PROMISED)
+    found = episodes(table.facts, limits, Micros(START + instant), state)
+    return [each for each in found if each.code == "objective_missed"]
+
+
+def test_an_objective_is_missed_after_its_window_until_it_is_kept_for_one() -> None:
+    table = FactsBuilder().commit(0)
+    assert freshness(table, HOUR + 9 * MINUTE) == []
+    (found,) = freshness(table, HOUR + 10 * MINUTE)
+    assert (found.severity, found.evidence) == ("critical", {"threshold_seconds": 3_600})
+    assert (found.stretch.began, found.stretch.opened) == (START + HOUR, START + HOUR + 10 * MINUTE)
+    table.commit(3 * HOUR)
+    assert freshness(table, 3 * HOUR + 9 * MINUTE)[0].stretch.closed is None
+    (closed,) = freshness(table, 3 * HOUR + 10 * MINUTE)
+    assert (closed.stretch.closed, closed.stretch.closed_by) == (START + 3 * HOUR + 10 * MINUTE, "2")
+    assert len(freshness(table, 4 * HOUR + 10 * MINUTE)) == 2, "it re-opens"
+
+
+def test_an_objective_that_is_missed_for_less_than_its_window_is_kept() -> None:
+    table = FactsBuilder()
+    for number in range(10):
+        table.commit(number * (HOUR + 5 * MINUTE))
+    assert freshness(table, 10 * HOUR) == []
+
+
+def test_without_an_objective_none_is_missed() -> None:
+    assert [each.code for each in episodes(FactsBuilder().commit(0).facts, LIMITS, Micros(START + DAY))] == []
+
+
 def test_a_small_table_is_not_a_problem_by_itself() -> None:
     table = level("metadata_bytes", (0, 6 * MIB), (HOUR, 6 * MIB), total_bytes=GIB - 1)
     assert at(table, DAY)["metadata_large"].severity == "info"
@@ -96,6 +155,27 @@ def test_a_saw_tooth_flaps_at_most_once_an_hour(shares: list[float], minutes: in
         if turn is not None
     )
     assert all(late - early >= HOUR for early, late in itertools.pairwise(turns))
+
+
+@pytest.mark.parametrize(("code", "column", "above", "between", "below", "others"), LEVELS)
+def test_every_level_around_its_threshold_flaps_at_most_once_an_hour(
+    code: str, column: str, above: float, between: float, below: float, others: dict[str, float]
+) -> None:
+    threshold = at(level(column, (0, above), **others), HOUR)[code].evidence["threshold"]
+    assert isinstance(threshold, int | float)
+    over, under = math.ceil(1.01 * threshold), math.floor(0.99 * threshold)
+
+    def stretches(*saw: float) -> list[Stretch]:
+        values = ((place * 7 * MINUTE, saw[place % len(saw)]) for place in range(200))
+        found = episodes(level(column, *values, **others).facts, LIMITS, Micros(START + DAY))
+        return [each.stretch for each in found if each.code == code]
+
+    found = stretches(over, over, under, below)
+    turns = sorted(turn for each in found for turn in (each.opened, each.closed) if turn is not None)
+    assert len(turns) > 10, "it opens and closes again and again"
+    assert all(late - early >= HOUR for early, late in itertools.pairwise(turns))
+    if code != "manifests_fragmented":  # below 100 manifests it closes at once
+        assert [each.closed for each in stretches(over, over, under)] == [None], "above 0.8 of it, it stays"
 
 
 # -- bursts -----------------------------------------------------------------------------------------------------------
@@ -318,6 +398,42 @@ def test_unreadable_metadata_is_critical_until_it_is_read_again() -> None:
     assert opened(table.change(3 * HOUR, "unreadable", "manifest-missing", None), 4 * HOUR) == set()
 
 
+# -- thresholds -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("code", "column", "above", "between", "below", "others"), LEVELS)
+def test_the_evidence_of_a_level_has_the_threshold_that_it_was_judged_by(
+    code: str, column: str, above: float, between: float, below: float, others: dict[str, float]
+) -> None:
+    found = at(level(column, (0, above), **others), HOUR)[code].evidence
+    threshold = found["threshold"]
+    assert isinstance(threshold, int | float)
+    assert below < LIMITS.below * threshold <= threshold < above
+
+
+def test_a_property_of_the_table_takes_the_place_of_a_threshold_from_its_change_on() -> None:
+    key, days = "history.expire.max-snapshot-age-ms", str(20 * DAY // 1000)
+    table = level("live_snapshots", *((number * 10 * MINUTE, min(number, 1_000)) for number in range(1_440)))
+    assert "snapshots_unbounded" in opened(table, 10 * DAY)
+    assert "snapshots_unbounded" not in opened(table.change(0, "property", None, days, subject=key), 10 * DAY)
+    table.change(8 * DAY, "property", days, None, subject=key)
+    assert "snapshots_unbounded" in opened(table, 10 * DAY), "without the property the default holds again"
+
+
+@pytest.mark.parametrize("text", ["", "-1", "0", "ten", "1e9", "9" * 30, None])
+def test_a_property_that_is_no_positive_number_is_no_threshold(text: str | None) -> None:
+    table = level("manifests", (0, 120), manifest_bytes=400 * MIB)
+    table.change(0, "property", None, text, subject="commit.manifest.min-count-to-merge")
+    assert "manifests_fragmented" in opened(table, HOUR)
+
+
+def test_other_settings_are_other_thresholds() -> None:
+    table = level("total_data_files", (0, 2_000))
+    limits = LIMITS._replace(data_files=1_000)
+    (found,) = episodes(table.facts, limits, Micros(START + HOUR))
+    assert (found.code, found.evidence["threshold"]) == ("too_many_files", 1_000)
+
+
 # -- the same result for any portions ---------------------------------------------------------------------------------
 
 numbers = st.one_of(st.none(), st.integers(0, 250_000))
@@ -334,9 +450,13 @@ def histories(draw: st.DrawFn) -> FactsBuilder:
             for name in (
                 *("total_data_files", "added_data_files", "removed_data_files", "total_delete_files"),
                 *("debt_files", "debt_saved_files", "live_snapshots", "metadata_bytes", "total_bytes"),
+                *("manifests", "manifest_bytes", "partition_files_max", "metadata_log_entries"),
             )
             if (value := draw(numbers)) is not None
         }
+        if draw(st.integers(0, 5)) == 0:
+            text = draw(st.sampled_from([None, "3600000", "1000000", "5"]))
+            table.change(now, "property", None, text, subject=draw(st.sampled_from(THRESHOLD_PROPERTIES)))
         operation = draw(st.sampled_from(["append", "append", "replace", "overwrite"]))
         table.commit(now, operation, draw(st.sampled_from(["a", "b", None])), **columns)
     return table
@@ -350,6 +470,17 @@ def test_findings_are_the_same_for_any_instants_of_evaluation(table: FactsBuilde
     for minute in sorted(instants):
         state = advance(state, facts, until=Micros(START + minute * MINUTE))
     assert episodes(facts, LIMITS, end, state) == episodes(facts, LIMITS, end)
+
+
+@given(histories(), st.lists(st.integers(0, 30 * 24 * 60), max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_a_missed_objective_is_the_same_for_any_instants_of_evaluation(
+    table: FactsBuilder, instants: list[int]
+) -> None:
+    limits, state = LIMITS._replace(freshness=PROMISED), TableState()
+    for minute in sorted(instants):
+        state = advance(state, table.facts, until=Micros(START + minute * MINUTE), limits=limits)
+    assert freshness(table, 31 * DAY, state) == freshness(table, 31 * DAY)
 
 
 @given(histories())

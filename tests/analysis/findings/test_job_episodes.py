@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.analysis.findings.facts import Ints
-from limnograph.analysis.findings.jobs import RunHistory, job_episodes
+from limnograph.analysis.findings.jobs import RunHistory, job_episodes, slow_runs
 from limnograph.analysis.findings.slowdown import slow_since
 from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.objectives import PromisedLimit
 from limnograph.domain.time import Micros
 from table_facts import DAY, HOUR, MINUTE, START
 
@@ -42,7 +43,12 @@ def test_a_job_is_silent_after_three_gaps_until_its_next_run() -> None:
     (found,) = silent(runs(EVERY_FIVE, LAST + 16 * MINUTE))
     assert (found.subject, found.stretch.began) == ("rollup", START + LAST)
     assert found.stretch.opened == START + LAST + 15 * MINUTE
-    assert found.evidence == {"last_run": (START + LAST) // 1000, "usual_gap_seconds": 300, "runs": 100}
+    assert found.evidence == {
+        "last_run": (START + LAST) // 1000,
+        "usual_gap_seconds": 300,
+        "runs": 100,
+        "threshold_seconds": 900,
+    }
     (closed,) = silent(runs([*EVERY_FIVE, LAST + HOUR], LAST + 61 * MINUTE))
     assert (closed.stretch.closed, closed.stretch.closed_by) == (START + LAST + HOUR, "run")
 
@@ -83,6 +89,26 @@ def test_three_failures_in_a_row_are_a_finding_until_a_success() -> None:
     ]
     assert [each.stretch.closed_by for each in found] == ["run"]
     assert job_episodes(runs(EVERY_FIVE[:7], EVERY_FIVE[7], failed[:7]), LIMITS) == []
+
+
+def test_a_job_misses_its_objective_for_its_window_until_it_keeps_it_for_one() -> None:
+    promised = PromisedLimit(100 * 1_000_000, 10 * MINUTE)
+
+    def missed(seconds: list[float], answered: int) -> list[tuple[int, int | None]]:
+        ends = np.array([START + number * 5 * MINUTE for number in range(len(seconds))])
+        took = np.array(seconds)
+        history = RunHistory("rollup", ends, took, np.zeros(len(seconds), np.bool_), Micros(START + answered))
+        found, _ = slow_runs(history, promised)
+        return [
+            ((each.stretch.opened - START) // MINUTE, each.stretch.closed and (each.stretch.closed - START) // MINUTE)
+            for each in found
+        ]
+
+    assert missed([90, 120], 14 * MINUTE) == []
+    assert missed([90, 120], 15 * MINUTE) == [(15, None)]
+    assert missed([90, 120, 80, 120, 120, 120], 30 * MINUTE) == [(25, None)], "one fast run is not enough"
+    assert missed([120, 120, 120, 80, 80, 80], 40 * MINUTE) == [(10, 25)]
+    assert missed([120, np.nan, 120], 10 * MINUTE) == [(10, None)], "an unknown duration says nothing"
 
 
 def test_a_step_up_is_found_with_its_first_run() -> None:

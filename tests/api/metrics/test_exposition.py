@@ -1,13 +1,17 @@
 """The page of `/metrics`: what Prometheus' own parser reads out of it, what changes, and what is left out."""
 
 import random
+from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from limnograph.api.front.traffic import Traffic, route_of
 from limnograph.api.metrics.exposition import Exposition, TableExposition
+from limnograph.api.metrics.findings_exposition import FindingsExposition
+from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.gauges import TABLE_COUNTERS, TABLE_GAUGES
+from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.fleet.gauges import TableNumbers
 
 
@@ -57,6 +61,46 @@ def test_tables_beyond_the_budget_of_series_are_left_out_and_counted() -> None:
     rendered = samples(page.render([numbers(f"t{i}", lakehouse_table_commits_total=1.0) for i in range(5)]))
     assert len(rendered) == 4
     assert page.left_out == 6
+
+
+def finding(number: int, code: str, severity: str, table: str = "t", **fields: Any) -> FindingFact:
+    given = {"state": "open", "catalog": "lake", "namespace": "a.b", "table": table, **fields}
+    return FindingFact(finding_id=str(number), seq=1, code=code, severity=severity, opened_at=number, **given)
+
+
+def test_open_findings_are_counted_by_table_code_and_severity_and_closed_ones_are_absent() -> None:
+    board = FindingsBoard(
+        [
+            finding(1, "job_silent", "warning", subject="churn"),
+            finding(2, "job_silent", "warning", subject="scores"),
+            finding(3, "stale", "warning", table='x"y'),
+            finding(4, "stale", "warning", state="closed", closed_at=5, closed_by="7"),
+        ]
+    )
+    page = FindingsExposition(10).render(board)
+    name = "lakehouse_table_finding_open"
+    assert samples(page) == {
+        (name, "lake", "a.b", "t", "job_silent", "warning"): 2.0,
+        (name, "lake", "a.b", 'x"y', "stale", "warning"): 1.0,
+    }
+
+
+def test_findings_beyond_their_part_of_the_budget_are_left_out_and_counted_the_least_severe_first() -> None:
+    found = [finding(number, "stale", ("info", "critical")[number % 2], f"t{number}") for number in range(8)]
+    page = Exposition(lambda: (1, []), lambda: None, board=lambda: FindingsBoard(found), max_series=50)()
+    shown = samples(page)
+    assert {of[-1] for of in shown if of[0] == "lakehouse_table_finding_open"} == {"critical", "info"}
+    assert sum(of[0] == "lakehouse_table_finding_open" for of in shown) == 5
+    assert sum(of[-1] == "critical" for of in shown) == 4
+    assert shown["limnograph_table_series_left_out",] == 3.0
+
+
+def test_a_finding_that_closed_leaves_the_page() -> None:
+    boards = [FindingsBoard([finding(1, "stale", "warning")]), FindingsBoard()]
+    page = Exposition(lambda: (1, []), lambda: None, board=lambda: boards[0])
+    assert b"lakehouse_table_finding_open{" in page()
+    del boards[0]
+    assert b"lakehouse_table_finding_open" not in page()
 
 
 def test_without_tables_the_page_is_empty() -> None:

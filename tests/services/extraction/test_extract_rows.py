@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from msgspec import structs
 from pyiceberg.table.sorting import SortField, SortOrder
 from pyiceberg.transforms import BucketTransform, IdentityTransform
 
-from lakes import BY_REGION, SCHEMA, Lake, facts, placeholders, rows
+from lakes import BY_REGION, SCHEMA, Lake, facts, path_of, placeholders, rows
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from metadata_records import list_line
 from metadata_writer import DATA, EQUALITY_DELETES, Field, File, Manifest, MetadataTable
@@ -157,6 +158,26 @@ def test_skew_is_of_partition_bytes_and_unknown_without_partitions(tmp_path: Pat
     flat.append(flat.file(size=300), flat.file(size=100))
     (fact,) = facts(flat.metadata_location)
     assert (fact.skew_max_over_median, fact.skew_gini, fact.debt_files) == (None, None, 0)
+
+
+def test_the_fullest_partition_is_counted_and_unknown_without_partitions(tmp_path: Path) -> None:
+    table = MetadataTable(tmp_path / "by_region")
+    table.append(table.file("us"), *(table.file("eu") for _ in range(3)))
+    table.append(*(table.file("us") for _ in range(4)))
+    assert [fact.partition_files_max for fact in facts(table.metadata_location)] == [3, 5]
+    flat = MetadataTable(tmp_path / "flat", spec=())
+    flat.append(flat.file(), flat.file())
+    assert facts(flat.metadata_location)[0].partition_files_max is None
+
+
+def test_metadata_files_that_the_newest_one_lists_are_counted(tmp_path: Path) -> None:
+    table = MetadataTable(tmp_path)
+    for _ in range(3):
+        table.append(table.file("eu"))
+    document = json.loads(path_of(table.metadata_location).read_text())
+    listed = len(document["metadata-log"])
+    assert listed > 0
+    assert {fact.metadata_log_entries for fact in facts(table.metadata_location)} == {listed}
 
 
 def test_overlap_is_of_the_first_sort_field_else_of_the_partition_column(lake: Lake) -> None:

@@ -4,15 +4,22 @@ is silent.
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+
 from finding_world import DAY, MIB, World
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.analysis.findings.stretch import Stretch
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts.findings import FindingEffectFact
+from limnograph.domain.facts.events import AlertFact
+from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact
+from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.objectives import Objective, Objectives
 from limnograph.domain.queries import FindingsQuery
 from limnograph.domain.time import Micros, Millis
-from serving_kit import HOUR, MINUTE, NOW, UUID, moved, schema
+from serving_kit import HOUR, MINUTE, NOW, UUID, change, moved, parts, schema
 
 
 def test_a_burst_opens_with_its_commit_and_closes_with_the_compaction() -> None:
@@ -130,6 +137,110 @@ def test_findings_of_jobs_stay_until_the_jobs_of_a_new_server_are_read() -> None
     assert (gone.state, gone.closed_by) == ("closed", "retracted")
 
 
+def test_a_code_that_is_disabled_is_withdrawn_and_not_evaluated() -> None:
+    world = World()
+    world.later(MINUTE)
+    world.burst()
+    world.later(MINUTE)
+    without = parts(
+        world.engine, clock=world.clock, inbox=world.inbox, limits=FindingLimits(disabled=frozenset({"file_burst"}))
+    )
+    recorded = world.server.finding_records.newest(Micros(0)).values()
+    assert [(fact.code, fact.closed_by) for fact in recorded] == [("file_burst", "retracted")]
+    world.burst()
+    assert world.later(MINUTE, server=without) == []
+    assert world.open(without) == {}
+
+
+def test_a_threshold_of_the_settings_is_used_and_shown_and_a_property_of_the_table_goes_before_it() -> None:
+    world = World()
+    server = parts(world.engine, clock=world.clock, inbox=world.inbox, limits=FindingLimits(manifests_merged=30))
+    world.commit(manifests=50, manifest_bytes=80 * MIB)
+    world.later(HOUR, server=server)
+    (page,) = server.backend.findings.page(FindingsQuery(start=Millis(0), end=Millis(2**50))).rows
+    assert (page.code, page.evidence["threshold"]) == ("manifests_fragmented", 29)
+    key = "commit.manifest.min-count-to-merge"
+    world.engine.append([], [change("property", world.clock.micros, "100", subject=key)])
+    world.clock.micros += MINUTE
+    world.commit(manifests=60, manifest_bytes=80 * MIB)
+    (closed,) = world.later(HOUR, server=server)
+    assert (closed.code, closed.state) == ("manifests_fragmented", "closed")
+
+
+def alert(at: int, status: str = "firing", severity: str = "critical", **labels: str) -> AlertFact:
+    return AlertFact(
+        fingerprint="f" * 16,
+        starts_at=Micros(NOW + MINUTE),
+        status=status,
+        ends_at=None if status == "firing" else Micros(at),
+        alert_name="OrdersWrong",
+        severity=severity,
+        catalog="lake",
+        namespace="sales",
+        table="orders",
+        labels={"alertname": "OrdersWrong", "severity": severity, **labels},
+        observed_at=Micros(at),
+    )
+
+
+def test_a_critical_alert_for_the_table_raises_its_findings_until_it_ends() -> None:
+    world = World()
+    world.server.alerts.catch_up()
+    world.later(MINUTE)
+    world.burst()
+    (opened,) = world.later(MINUTE)
+    asyncio.run(world.server.alerts.accept([alert(world.clock.micros)]))
+    (raised,) = world.later(MINUTE)
+    assert (raised.finding_id, raised.severity, raised.seq) == (opened.finding_id, "critical", 2)
+    assert (raised.evidence or {})["alert"] == "OrdersWrong"
+    assert world.later(MINUTE) == []
+    again = world.start()
+    assert world.later(MINUTE, server=again) == [], "until the alerts are read, the recorded one counts"
+    assert world.open(again)["file_burst"].severity == "critical"
+    again.alerts.catch_up()
+    assert world.later(MINUTE, server=again) == []
+    asyncio.run(world.server.alerts.accept([alert(world.clock.micros, "resolved")]))
+    (fallen,) = world.later(MINUTE)
+    assert (fallen.severity, fallen.seq, "alert" in (fallen.evidence or {})) == ("warning", 3, False)
+
+
+@pytest.mark.parametrize("other", [{"severity": "warning"}, {"limnograph_finding": "file_burst"}])
+def test_an_alert_that_is_not_critical_or_follows_from_a_finding_raises_nothing(other: dict[str, str]) -> None:
+    world = World()
+    world.server.alerts.catch_up()
+    world.later(MINUTE)
+    world.burst()
+    world.later(MINUTE)
+    asyncio.run(world.server.alerts.accept([alert(world.clock.micros, **other)]))
+    assert world.later(MINUTE) == []
+    assert world.open()["file_burst"].severity == "warning"
+
+
+def test_a_note_about_the_schema_is_not_raised_by_an_alert() -> None:
+    world = World()
+    world.server.alerts.catch_up()
+    world.later(MINUTE)
+    old, new = (1, "id", "long"), (2, "more", "long")
+    changes = [schema(0, NOW - DAY, old), schema(1, world.clock.micros, old, new, before=0)]
+    world.engine.append([], changes)
+    asyncio.run(world.server.alerts.accept([alert(world.clock.micros)]))
+    world.later(MINUTE)
+    assert {code: fact.severity for code, fact in world.open().items()} == {"schema_changed": "info"}
+
+
+def test_a_table_that_is_older_than_its_objective_has_a_finding_and_others_have_none() -> None:
+    world = World()
+    promised = Objectives([Objective("lake.finance.*", 60.0), Objective("lake.sales.*", 1_800.0)])
+    server = parts(world.engine, clock=world.clock, inbox=world.inbox, promised=promised)
+    world.later(2 * HOUR, server=server)
+    missed = world.open(server)["objective_missed"]
+    assert (missed.severity, (missed.evidence or {})["threshold_seconds"]) == ("critical", "1800")
+    world.commit()
+    (closed,) = [fact for fact in world.later(20 * MINUTE, server=server) if fact.code == "objective_missed"]
+    assert (closed.finding_id, closed.closed_by) == (missed.finding_id, str(world.number))
+    assert world.open(world.start()) == {}
+
+
 def test_a_dropped_table_retires_its_findings() -> None:
     world = World()
     world.later(MINUTE)
@@ -165,6 +276,49 @@ def test_a_late_commit_changes_what_was_found() -> None:
     world.later(2 * MINUTE)
     found = world.open()["file_burst"]
     assert (found.finding_id, found.opened_at) == (first.finding_id, NOW - 30 * HOUR)
+
+
+def large(facts: list[FindingFact]) -> list[FindingFact]:
+    """Without other findings, such as that the table is stale."""
+    return [fact for fact in facts if fact.code == "metadata_large"]
+
+
+def test_a_finding_outlives_the_edge_of_memory_and_restarts_with_one_id() -> None:
+    world = World()
+    world.commit(metadata_bytes=10 * MIB)
+    (opened,) = world.later(HOUR)
+    server = world.server
+    for hours in range(0, 75, 5):
+        world.clock.micros += 5 * HOUR
+        world.commit(metadata_bytes=10 * MIB)
+        if hours % 20 == 0:
+            world.drained()
+            server = world.start()
+        assert large(world.later(MINUTE, server=server)) == []
+        found = world.open(server)["metadata_large"]
+        assert (found.finding_id, found.opened_at) == (opened.finding_id, opened.opened_at)
+    world.commit(metadata_bytes=MIB)
+    (closed,) = large(world.later(MINUTE, server=server))
+    assert (closed.finding_id, closed.closed_by, closed.seq) == (opened.finding_id, str(world.number), 2)
+    world.clock.micros += 2 * HOUR
+    world.commit(metadata_bytes=10 * MIB)
+    (again,) = large(world.later(HOUR, server=server))
+    assert again.state == "open"
+    assert again.finding_id != opened.finding_id
+
+
+def test_a_finding_that_began_before_the_retention_keeps_its_id_and_its_beginning() -> None:
+    world = World()
+    world.commit(metadata_bytes=10 * MIB)
+    (opened,) = world.later(HOUR)
+    for _ in range(33):
+        world.clock.micros += DAY
+        world.commit(metadata_bytes=10 * MIB)
+    world.drained()
+    server = world.start()
+    assert large(world.later(MINUTE, server=server)) == []
+    found = world.open(server)["metadata_large"]
+    assert (found.finding_id, found.opened_at) == (opened.finding_id, opened.opened_at)
 
 
 def test_an_inbox_that_does_not_respond_loses_no_transition() -> None:

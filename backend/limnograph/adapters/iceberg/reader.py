@@ -130,7 +130,7 @@ def _shape(
         nulls=nulls_place(metadata, table.sums.partitions),
     )
     whole = file_shape(metadata, columns)
-    return structs.replace(whole, **{name: getattr(found, name) for name in _SKEW}), ()
+    return structs.replace(whole, **{name: getattr(found, name) for name in _OF_PARTITIONS}), ()
 
 
-_SKEW = tuple(name for name in Shape.__struct_fields__ if name.startswith("skew_"))
+_OF_PARTITIONS = tuple(name for name in Shape.__struct_fields__ if name.startswith(("skew_", "partition_")))

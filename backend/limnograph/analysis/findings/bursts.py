@@ -40,7 +40,7 @@ class Commits(NamedTuple):
 
 class FileBurst(NamedTuple):
     """Files added by the commits of an open burst, and how many files were removed since. `before`: data files before
-    it, None if unknown.
+    it, None if unknown. `limit`: files that would have been no burst.
     """
 
     stretch: Stretch
@@ -50,6 +50,7 @@ class FileBurst(NamedTuple):
     bytes: int | None
     before: int | None
     last: Micros
+    limit: float
     removed: int = 0
 
 
@@ -65,6 +66,7 @@ class _Candidate(NamedTuple):
     at: Micros
     writer: str | None
     group: Commits
+    limit: float
 
 
 def advance(state: BurstState, facts: TableFacts, *, until: Micros, limits: FindingLimits) -> BurstState:
@@ -93,11 +95,11 @@ def due(state: BurstState, limits: FindingLimits) -> Micros:
 
 
 def _by_writer(facts: TableFacts, rows: Ints) -> Iterator[tuple[str | None, Ints]]:
-    by_writer: dict[str | None, list[int]] = {}
-    for place in rows.tolist():
-        by_writer.setdefault(facts.writers[place], []).append(place)
-    for writer, places in by_writer.items():
-        yield writer, np.array(places, np.int64)
+    codes = facts.writers.codes[rows]
+    for code, writer in enumerate(facts.writers.names):
+        places = rows[codes == code]
+        if len(places):
+            yield writer, places
 
 
 def _commits(facts: TableFacts, places: Ints) -> Commits:
@@ -119,7 +121,7 @@ def _candidates(
         group, before = every.part(start, place + 1), every.part(max(0, start - COMMITS_KEPT), start)
         most = max(limits.burst_files, limits.burst_over_usual * _usual(before.files))
         if int(group.files.sum()) > most and _are_small(group, limits):
-            yield _Candidate(Micros(every.times[place]), writer, group)
+            yield _Candidate(Micros(every.times[place]), writer, group, most)
 
 
 def _usual(files: Ints) -> float:
@@ -152,6 +154,7 @@ def _joined(state: BurstState, facts: TableFacts, candidate: _Candidate) -> Burs
             files=files,
             bytes=None if burst.bytes is None or size is None else burst.bytes + size,
             last=candidate.at,
+            limit=candidate.limit,
             stretch=burst.stretch._replace(peak=float(files)),
         )
         return state._replace(open=more)
@@ -166,6 +169,7 @@ def _joined(state: BurstState, facts: TableFacts, candidate: _Candidate) -> Burs
         size,
         _before(facts, int(group.ids[0])),
         candidate.at,
+        candidate.limit,
     )
     return state._replace(open=burst)
 

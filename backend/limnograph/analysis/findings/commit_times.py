@@ -10,8 +10,8 @@ from limnograph.analysis.findings.facts import UNKNOWN, Floats, Ints, TableFacts
 from limnograph.analysis.findings.level import NEVER, MeasuredLevel
 from limnograph.analysis.findings.stretch import Stretch, ended
 from limnograph.analysis.usual_gap import LAST_GAPS, breaks, usual_gaps_s
-from limnograph.domain.finding_limits import FindingLimits
-from limnograph.domain.time import MICROS_PER_SECOND, Micros
+from limnograph.domain.finding_limits import SNAPSHOT_AGE, FindingLimits
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, Micros
 
 SAMPLED = 64
 """Every so many commits, the time of one is kept."""
@@ -23,6 +23,7 @@ class CommitTimes(NamedTuple):
     """Times in microseconds.
 
     commits  number so far
+    usual    the usual gap (`analysis.usual_gap`), seconds; None if unknown
     gaps     the latest gaps between bursts of commits
     samples  times of commits 0, SAMPLED, 2 x SAMPLED, …, the latest ones; `first_sample`: index of the first of them
     """
@@ -33,6 +34,7 @@ class CommitTimes(NamedTuple):
     gaps: Ints = _NONE
     samples: Ints = _NONE
     first_sample: int = 0
+    usual: float | None = None
     stale: Stretch | None = None
     past: tuple[Stretch, ...] = ()
 
@@ -59,23 +61,13 @@ def advance(state: CommitTimes, facts: TableFacts, *, until: Micros, limits: Fin
 
 def due(state: CommitTimes, limits: FindingLimits) -> Micros:
     """When the table becomes stale, or is retired."""
-    after = _limit_us(state, limits)
+    after = limit_us(state, limits)
     if after is None or state.last is None:
         return NEVER
     if state.stale is None:
         retired = bool(state.past) and state.past[-1].closed_by == "retired" and state.past[-1].began == state.last
         return NEVER if retired else Micros(state.last + after)
     return Micros(state.last + round(limits.retired_intervals * after))
-
-
-def usual_s(state: CommitTimes) -> float | None:
-    """The usual gap (`analysis.usual_gap`), seconds; None if unknown."""
-    if state.first is None or state.last is None:
-        return None
-    gaps = np.full((1, LAST_GAPS), np.inf)
-    gaps[0, : len(state.gaps)] = state.gaps
-    found = float(usual_gaps_s(gaps, np.array([state.commits]), np.array([state.last - state.first]))[0])
-    return None if np.isnan(found) else found
 
 
 def oldest_ages(state: CommitTimes, facts: TableFacts) -> Floats:
@@ -87,17 +79,18 @@ def oldest_ages(state: CommitTimes, facts: TableFacts) -> Floats:
     samples = np.concatenate([state.samples, _sampled(state.commits, facts.times)])
     places = -(-ordinals // SAMPLED) - state.first_sample
     inside = (places < len(samples)) & (kept != UNKNOWN)
-    found = samples[places.clip(0, max(len(samples) - 1, 0))] if len(samples) else np.zeros(len(kept), np.int64)
+    found = (
+        samples[np.minimum(np.maximum(places, 0), len(samples) - 1)] if len(samples) else np.zeros(len(kept), np.int64)
+    )
     return np.where(inside, (facts.times - found).astype(np.float64), np.nan)
 
 
 def unexpired(state: CommitTimes, facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
     """Retained snapshots, where the oldest is past its age."""
     ages = oldest_ages(state, facts)
-    with np.errstate(invalid="ignore"):
-        matters = ages > limits.snapshot_age
+    matters = ages > facts.property_numbers(SNAPSHOT_AGE, limits.snapshot_age, MICROS_PER_MS)
     kept = np.where(np.isnan(ages), np.nan, facts.numbers("live_snapshots"))
-    return MeasuredLevel(kept, np.full(len(kept), float(limits.snapshots)), matters)
+    return MeasuredLevel(kept, limits.snapshots, matters)
 
 
 def _sampled(count: int, times: Ints) -> Ints:
@@ -111,19 +104,35 @@ def _counted(state: CommitTimes, times: Ints) -> CommitTimes:
     places = breaks(every)
     samples = np.concatenate([state.samples, _sampled(state.commits, times)])
     dropped = max(0, len(samples) - SAMPLES_KEPT)
+    commits, gaps = (
+        state.commits + len(times),
+        np.concatenate([state.gaps, every[places] - every[places - 1]])[-LAST_GAPS:],
+    )
+    first = Micros(times[0]) if state.first is None else state.first
+    last = Micros(max(int(times[-1]), state.last or 0))
     return state._replace(
-        commits=state.commits + len(times),
-        first=Micros(times[0]) if state.first is None else state.first,
-        last=Micros(max(int(times[-1]), state.last or 0)),
-        gaps=np.concatenate([state.gaps, every[places] - every[places - 1]])[-LAST_GAPS:],
+        commits=commits,
+        first=first,
+        last=last,
+        gaps=gaps,
+        usual=_usual_s(gaps, commits, last - first),
         samples=samples[dropped:],
         first_sample=state.first_sample + dropped,
     )
 
 
-def _limit_us(state: CommitTimes, limits: FindingLimits) -> int | None:
-    usual = usual_s(state)
-    return None if usual is None else max(limits.stale_least, round(limits.stale_intervals * usual * MICROS_PER_SECOND))
+def _usual_s(gaps: Ints, commits: int, span: int) -> float | None:
+    row = np.full((1, LAST_GAPS), np.inf)
+    row[0, : len(gaps)] = gaps
+    found = float(usual_gaps_s(row, np.array([commits]), np.array([span]))[0])
+    return None if np.isnan(found) else found
+
+
+def limit_us(state: CommitTimes, limits: FindingLimits) -> int | None:
+    """Microseconds without a commit after which the table is stale; None if its usual gap is unknown."""
+    if state.usual is None:
+        return None
+    return max(limits.stale_least, round(limits.stale_intervals * state.usual * MICROS_PER_SECOND))
 
 
 def _silent(state: CommitTimes, until: Micros, limits: FindingLimits) -> CommitTimes:

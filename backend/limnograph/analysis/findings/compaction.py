@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.findings.facts import UNKNOWN, Floats, Ints, TableFacts
-from limnograph.analysis.findings.level import NEVER, OVER, UNKNOWN_POSITION, MeasuredLevel, positions_of
+from limnograph.analysis.findings.facts import UNKNOWN, Ints, TableFacts, last_known
+from limnograph.analysis.findings.level import NEVER, OVER, UNKNOWN_POSITION
 from limnograph.analysis.findings.stretch import Stretch, ended
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros
@@ -37,15 +39,14 @@ class CompactionState(NamedTuple):
 
 
 def advance(
-    state: CompactionState, facts: TableFacts, debt: MeasuredLevel, *, until: Micros, limits: FindingLimits
+    state: CompactionState, facts: TableFacts, positions: Ints, *, until: Micros, limits: FindingLimits
 ) -> CompactionState:
-    """The state after more moves. `debt`: the measure of `small_files`, which these rules share. O(moves), but only
-    rewrites, the commits after them and changes of the debt are looked at one by one.
+    """The state after more moves. `positions`: of the measure of `small_files`, which these rules share. O(moves), but
+    only rewrites, the commits after them and changes of the debt are looked at one by one.
     """
-    files = _last_known(state.debt, facts.numbers("debt_files"))
+    files = last_known(state.debt, facts.numbers("debt_files"))
     if not _matters(state, facts):
         return state._replace(debt=_known(files[-1])) if len(files) else state
-    positions = positions_of(debt, limits)
     for place in _turns(state, facts, positions).tolist():
         at, snapshot_id = Micros(facts.times[place]), int(facts.ids[place])
         state = _stopped(state, Micros(at - 1), limits)
@@ -84,13 +85,6 @@ def _owing(state: CompactionState, position: int, at: Micros, snapshot_id: int) 
     return state
 
 
-def _last_known(before: int | None, values: Floats) -> Floats:
-    """Each value, or the last known one before it; NaN if there is none."""
-    every = np.concatenate([[np.nan if before is None else before], values])
-    at = np.maximum.accumulate(np.where(np.isnan(every), 0, np.arange(len(every))))
-    return every[at][1:]
-
-
 def _known(value: float) -> int | None:
     return None if np.isnan(value) else int(value)
 
@@ -102,13 +96,18 @@ def _matters(state: CompactionState, facts: TableFacts) -> bool:
 
 def due(state: CompactionState, limits: FindingLimits) -> Micros:
     """When the absence of a rewrite becomes a finding."""
-    if state.stopped is not None or len(state.replaces) < limits.replaces:
+    wait = wait_us(state, limits)
+    if state.stopped is not None or wait is None or state.owed is None or state.committed is None:
         return NEVER
-    if state.owed is None or state.committed is None:
-        return NEVER
-    gap = float(np.median(np.diff(np.array(state.replaces, np.int64))))
-    late = state.replaces[-1] + max(limits.replace_gaps * gap, limits.replace_least)
-    return Micros(max(int(late), state.owed, state.committed))
+    return Micros(max(state.replaces[-1] + wait, state.owed, state.committed))
+
+
+def wait_us(state: CompactionState, limits: FindingLimits) -> int | None:
+    """Microseconds after a rewrite in which the next one is expected; None after fewer than three."""
+    if len(state.replaces) < limits.replaces:
+        return None
+    gap = median(later - before for before, later in pairwise(state.replaces))
+    return int(max(limits.replace_gaps * gap, limits.replace_least))
 
 
 def _stopped(state: CompactionState, until: Micros, limits: FindingLimits) -> CompactionState:

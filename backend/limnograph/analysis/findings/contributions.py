@@ -40,12 +40,16 @@ def advance(state: Contributions, facts: TableFacts) -> Contributions:
     if not len(places):
         return state
     shares = dict(state.shares)
-    data = facts.integers("added_data_files")[places].clip(0).tolist()
-    deletes = facts.integers("added_delete_files")[places].clip(0).tolist()
-    for place, files, removes in zip(places.tolist(), data, deletes, strict=True):
-        writer = facts.writers[place]
-        known = shares.get(writer, Share())
-        shares[writer] = Share(known.data_files + files, known.delete_files + removes, known.commits + 1)
+    codes = facts.writers.codes[places]
+    data = np.maximum(facts.integers("added_data_files")[places], 0)
+    deletes = np.maximum(facts.integers("added_delete_files")[places], 0)
+    for code, writer in enumerate(facts.writers.names):
+        mine = codes == code
+        commits = int(mine.sum())
+        if commits:
+            known = shares.get(writer, Share())
+            files, removes = int(data[mine].sum()), int(deletes[mine].sum())
+            shares[writer] = Share(known.data_files + files, known.delete_files + removes, known.commits + commits)
     if len(shares) > MOST_WRITERS:
         largest = sorted(shares.items(), key=lambda item: (-item[1].commits, item[0] or ""))[:MOST_WRITERS]
         shares = dict(largest)

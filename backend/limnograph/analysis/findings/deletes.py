@@ -44,16 +44,15 @@ def grown(state: DeleteHistory, facts: TableFacts, limits: FindingLimits) -> tup
     fallen = np.maximum.accumulate(fallen)
     new = slice(len(state.times), None)
     before = every_time.searchsorted(times - LOOK_BACK, "right") - 1
-    then = np.where(before >= 0, every[before.clip(0)], 0 if created else UNKNOWN)
+    then = np.where(before >= 0, every[np.maximum(before, 0)], 0 if created else UNKNOWN)
     growth = np.where(then == UNKNOWN, np.nan, counts - then)
     data = facts.numbers("total_data_files")[known]
-    with np.errstate(invalid="ignore"):
-        matters = (times - fallen[new] >= LOOK_BACK) & (counts >= limits.delete_share * data)
+    matters = (times - fallen[new] >= LOOK_BACK) & (counts >= limits.delete_share * data)
     values = np.full(len(facts.times), np.nan)
     values[known] = growth
     applies = np.zeros(len(facts.times), np.bool_)
     applies[known] = matters
-    level = MeasuredLevel(values, np.full(len(values), limits.delete_files - 1.0), applies)
+    level = MeasuredLevel(values, limits.delete_files - 1.0, applies)
     return level, _kept(state, every_time, every, fallen, created, begun=state.begun or len(facts.times) > 0)
 
 

@@ -4,23 +4,22 @@ only, not on when or how often they were evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from limnograph.analysis.findings import contributions
+from limnograph.analysis.findings import commit_times, compaction, contributions
 from limnograph.analysis.findings.bursts import FileBurst
-from limnograph.analysis.findings.commit_times import usual_s
 from limnograph.analysis.findings.events import Detail, Happening, happenings
 from limnograph.analysis.findings.facts import TableFacts
 from limnograph.analysis.findings.stretch import Stretch
 from limnograph.analysis.findings.table_state import TableState, advance
 from limnograph.domain.finding_codes import CODES, FindingCode, FindingSeverity
 from limnograph.domain.finding_limits import DAY, FindingLimits
-from limnograph.domain.time import Micros
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 
 _EVIDENCE: dict[FindingCode, tuple[str, ...]] = {
     "small_files": ("debt_saved_files", "debt_files", "total_data_files"),
-    "too_many_files": ("total_data_files", "total_bytes"),
+    "too_many_files": ("total_data_files", "total_bytes", "partition_files_max"),
     "compaction_stopped": ("debt_saved_files", "debt_files", "total_data_files"),
     "compaction_ineffective": ("debt_files", "total_data_files"),
     "delete_files_growing": ("total_delete_files", "total_data_files"),
@@ -28,6 +27,7 @@ _EVIDENCE: dict[FindingCode, tuple[str, ...]] = {
     "snapshots_unbounded": ("live_snapshots",),
     "metadata_large": ("metadata_bytes", "live_snapshots"),
     "manifests_fragmented": ("manifests", "manifest_bytes"),
+    "metadata_versions_kept": ("metadata_log_entries",),
     "partition_skew": ("skew_max_over_median", "partitions_total", "total_bytes"),
 }
 """Columns whose last value a sentence about the code names."""
@@ -86,29 +86,47 @@ def episodes_of(state: TableState, others: Sequence[Happening], limits: FindingL
 def _of_levels(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
     for code, level in state.levels.items():
         for stretch in (*level.past, *([level.open] if level.open else [])):
-            yield _slow(code, stretch, state, limits)
+            judged = None if code in _AS_LONG else level.limit
+            yield _slow(code, stretch, state, limits, {"threshold": judged})
 
 
 def _of_absences(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
     kept, times = state.compaction, state.times
+    judged: dict[str, float | None] = {"threshold_seconds": _seconds(compaction.wait_us(kept, limits))}
     for stretch in (*kept.stops, *([kept.stopped] if kept.stopped else [])):
-        yield _slow("compaction_stopped", stretch, state, limits)
+        yield _slow("compaction_stopped", stretch, state, limits, judged)
     for stretch in (*kept.failures, *([kept.ineffective] if kept.ineffective else [])):
-        yield _slow("compaction_ineffective", stretch, state, limits)
-    usual = usual_s(times)
+        yield _slow("compaction_ineffective", stretch, state, limits, {"threshold_share": limits.removed_debt})
+    yield from _of_objective(state, limits)
     for stretch in (*times.past, *([times.stale] if times.stale else [])):
-        evidence: dict[str, Detail] = {"usual_seconds": usual}
+        evidence: dict[str, Detail] = {"usual_seconds": times.usual}
+        if stretch.closed is None:
+            evidence["threshold_seconds"] = _seconds(commit_times.limit_us(times, limits))
         yield Episode("stale", "", stretch, _severity("stale", state, limits, stretch), None, evidence)
 
 
-def _slow(code: FindingCode, stretch: Stretch, state: TableState, limits: FindingLimits) -> Episode:
-    """An episode of a condition that builds up. What is known now is evidence only while it is open."""
+def _of_objective(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
+    kept, promised = state.objective, limits.freshness
+    if promised is None:
+        return
+    evidence: dict[str, Detail] = {"threshold_seconds": _seconds(promised.limit_us)}
+    for stretch in (*kept.past, *([kept.open] if kept.open else [])):
+        yield Episode("objective_missed", "", stretch, CODES["objective_missed"].severity, None, dict(evidence))
+
+
+def _slow(
+    code: FindingCode, stretch: Stretch, state: TableState, limits: FindingLimits, judged: Mapping[str, float | None]
+) -> Episode:
+    """An episode of a condition that builds up. What is known now, and the threshold that it is `judged` by, is
+    evidence only while it is open.
+    """
     evidence: dict[str, Detail] = {}
     if stretch.peak is not None:
         evidence["peak"] = _plain(stretch.peak)
     cause = Cause((stretch.commit,), None, None) if stretch.commit is not None else None
     if stretch.closed is None:
         evidence |= {name: _plain(state.last[name]) for name in _EVIDENCE.get(code, ()) if name in state.last}
+        evidence |= {name: _plain(value) for name, value in judged.items() if value is not None}
         what = _BUILT_BY.get(code)
         found = contributions.largest(state.contributions, what) if what else None
         if found is not None:
@@ -123,6 +141,7 @@ def _of_bursts(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
             "bytes": burst.bytes,
             "files_before": burst.before,
             "removed_files": burst.removed,
+            "threshold": _plain(burst.limit),
         }
         if burst.stretch.closed is None and "total_data_files" in state.last:
             evidence["total_data_files"] = _plain(state.last["total_data_files"])
@@ -146,6 +165,10 @@ def _severity(code: FindingCode, state: TableState, limits: FindingLimits, stret
         held = (stretch.closed or state.at) - stretch.began
         return "warning" if held >= limits.equality_days * DAY else traits.severity
     return traits.severity
+
+
+def _seconds(duration_us: int | None) -> float | None:
+    return None if duration_us is None else round(duration_us / MICROS_PER_SECOND)
 
 
 def _plain(value: float) -> int | float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +22,20 @@ COLUMNS = (
     *("added_data_files", "removed_data_files", "added_bytes", "added_delete_files", "removed_delete_files"),
     *("target_file_bytes", "debt_saved_files", "debt_files", "manifests", "manifest_bytes", "metadata_bytes"),
     *("live_snapshots", "partitions_total", "skew_max_over_median", "skew_top1_share", "parent_id"),
+    *("metadata_log_entries", "partition_files_max"),
 )
 FLOAT_COLUMNS = frozenset({"skew_max_over_median", "skew_top1_share"})
+
+_DIGITS = 18
+_ROW = {name: row for row, name in enumerate(COLUMNS)}
+_FLOAT_ROWS = [_ROW[name] for name in COLUMNS if name in FLOAT_COLUMNS]
+
+
+class Writers(NamedTuple):
+    """Who wrote each snapshot: `codes` index `names`, which are distinct; the name None is an unknown writer."""
+
+    codes: Ints
+    names: Sequence[str | None]
 
 
 class TableChange(NamedTuple):
@@ -36,36 +49,73 @@ class TableChange(NamedTuple):
     detail: str | None = None
 
 
-class TableFacts(NamedTuple):
-    """Main's moves in time order.
+class TableFacts:
+    """Main's moves in time order. Immutable; what is derived from the numbers is computed once.
 
     times      microseconds, ascending
     ids        snapshot that main moved to
     is_commit  whether it is the first move to that snapshot: a commit, not a return to an earlier state
-    columns    COLUMNS, each with a value per move; UNKNOWN or NaN where unknown
+    cells      `cells[column, move]` in the order of COLUMNS; UNKNOWN where unknown, and floats as their bits
     replaced   whether the snapshot's operation is `replace`
-    writers    application name, application id or engine of each snapshot; None if unknown
+    writers    application name, application id or engine of each snapshot
     changes    all other changes of the table in time order
     """
 
-    times: Ints
-    ids: Ints
-    is_commit: Flags
-    columns: Mapping[str, NDArray[np.generic]]
-    replaced: Flags
-    writers: Sequence[str | None]
-    changes: Sequence[TableChange] = ()
+    def __init__(
+        self,
+        times: Ints,
+        ids: Ints,
+        is_commit: Flags,
+        cells: Ints,
+        *,
+        replaced: Flags,
+        writers: Writers,
+        changes: Sequence[TableChange] = (),
+    ) -> None:
+        self.times, self.ids, self.is_commit, self.cells = times, ids, is_commit, cells
+        self.replaced, self.writers, self.changes = replaced, writers, changes
+
+    @cached_property
+    def known(self) -> Floats:
+        """All columns as numbers, NaN where unknown."""
+        unknown = self.cells == UNKNOWN
+        found = self.cells.astype(np.float64)
+        found[_FLOAT_ROWS] = self.cells[_FLOAT_ROWS].view(np.float64)
+        found[unknown] = np.nan
+        return found
 
     def integers(self, name: str) -> Ints:
-        """A column; UNKNOWN where unknown."""
-        return self.columns[name].astype(np.int64, copy=False)
+        """A column of integers; UNKNOWN where unknown."""
+        column: Ints = self.cells[_ROW[name]]
+        return column
 
     def numbers(self, name: str) -> Floats:
         """A column; NaN where unknown."""
-        column = self.columns[name]
-        if name in FLOAT_COLUMNS:
-            return column.astype(np.float64, copy=False)
-        return np.where(column == UNKNOWN, np.nan, column)
+        column: Floats = self.known[_ROW[name]]
+        return column
+
+    def property_numbers(self, key: str, otherwise: float, scale: int = 1) -> Floats | float:
+        """A property of the table times `scale`, at each move from its change on; `otherwise` where it is not set to a
+        positive number.
+        """
+        changes = [change for change in self.changes if change.kind == "property" and change.subject == key]
+        if not changes:
+            return otherwise
+        values = [_positive(change.to_value) for change in changes]
+        numbers = np.array(
+            [otherwise, *(otherwise if value is None else value * scale for value in values)], np.float64
+        )
+        found: Floats = numbers[np.searchsorted([change.at for change in changes], self.times, "right")]
+        return found
+
+    def property_is_true(self, key: str) -> Flags | np.bool_:
+        """Whether a property of the table is `true`, at each move from its change on; otherwise it is not."""
+        changes = [change for change in self.changes if change.kind == "property" and change.subject == key]
+        if not changes:
+            return np.False_
+        values = np.array([False, *((change.to_value or "").strip().lower() == "true" for change in changes)])
+        found: Flags = values[np.searchsorted([change.at for change in changes], self.times, "right")]
+        return found
 
     def between(self, after: Micros | None, until: Micros) -> TableFacts:
         """Moves after one instant and not after another; changes until the second."""
@@ -76,16 +126,28 @@ class TableFacts(NamedTuple):
             self.times[part],
             self.ids[part],
             self.is_commit[part],
-            {name: column[part] for name, column in self.columns.items()},
-            self.replaced[part],
-            self.writers[part],
-            [change for change in self.changes if change.at <= until],
+            self.cells[:, part],
+            replaced=self.replaced[part],
+            writers=Writers(self.writers.codes[part], self.writers.names),
+            changes=[change for change in self.changes if change.at <= until],
         )
+
+
+def last_known(before: float | None, values: Floats) -> Floats:
+    """Each value, or the last known one before it; NaN if there is none."""
+    every = np.concatenate([[np.nan if before is None else before], values])
+    at = np.maximum.accumulate(np.where(np.isnan(every), 0, np.arange(len(every))))
+    found: Floats = every[at][1:]
+    return found
+
+
+def _positive(text: str | None) -> float | None:
+    digits = (text or "").strip()
+    return float(digits) if digits.isascii() and digits.isdecimal() and len(digits) < _DIGITS and int(digits) else None
 
 
 def no_facts(changes: Sequence[TableChange] = ()) -> TableFacts:
     """A table without a single move."""
     nothing, no = np.zeros(0, np.int64), np.zeros(0, np.bool_)
-    floats = np.zeros(0, np.float64)
-    columns: dict[str, NDArray[np.generic]] = {name: floats if name in FLOAT_COLUMNS else nothing for name in COLUMNS}
-    return TableFacts(nothing, nothing, no, columns, no, [], changes)
+    cells = np.zeros((len(COLUMNS), 0), np.int64)
+    return TableFacts(nothing, nothing, no, cells, replaced=no, writers=Writers(nothing, []), changes=changes)

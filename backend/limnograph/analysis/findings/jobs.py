@@ -9,11 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.findings.episodes import Episode
+from limnograph.analysis.findings.events import Detail
 from limnograph.analysis.findings.facts import Flags, Floats, Ints
 from limnograph.analysis.findings.level import NEVER
+from limnograph.analysis.findings.objectives import missed, next_turn
 from limnograph.analysis.findings.stretch import Stretch
 from limnograph.domain.finding_codes import CODES
 from limnograph.domain.finding_limits import DAY, HOUR, MINUTE, FindingLimits
+from limnograph.domain.objectives import PromisedLimit
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, Micros
 
 WEEK = 7 * DAY
@@ -44,6 +47,21 @@ def job_episodes(runs: RunHistory, limits: FindingLimits, *, reads: bool = True)
     a job that only writes it is never silent, because its table becomes stale.
     """
     return [*(_silences(runs, limits) if reads else ()), *_failures(runs, limits)]
+
+
+def slow_runs(runs: RunHistory, promised: PromisedLimit) -> tuple[list[Episode], Micros]:
+    """Episodes in which runs took longer than their objective, and when the last one changes although no run ends."""
+    known = ~runs.failed & ~np.isnan(runs.seconds)
+    over = (runs.seconds[known] * MICROS_PER_SECOND > promised.limit_us).tolist()
+    ends = [Micros(end) for end in runs.ends[known].tolist()]
+    state = missed(zip(ends, over, strict=True), runs.answered, promised)
+    evidence: dict[str, Detail] = {"threshold_seconds": round(promised.limit_us / MICROS_PER_SECOND)}
+    if ends:
+        evidence["seconds"] = round(float(runs.seconds[known][-1]), 3)
+    severity = CODES["objective_missed"].severity
+    stretches = (*state.past, *([state.open] if state.open else []))
+    found = [Episode("objective_missed", runs.job, each, severity, None, dict(evidence)) for each in stretches]
+    return found, next_turn(state, promised)
 
 
 def due(runs: RunHistory, limits: FindingLimits) -> Micros:
@@ -96,6 +114,7 @@ def _silences(runs: RunHistory, limits: FindingLimits) -> Iterator[Episode]:
             "last_run": last // MICROS_PER_MS,
             "usual_gap_seconds": round(float(np.median(gaps[:place])) / MICROS_PER_SECOND),
             "runs": place + 1,
+            "threshold_seconds": round(after / MICROS_PER_SECOND),
         }
         yield Episode("job_silent", runs.job, stretch, CODES["job_silent"].severity, None, dict(evidence))
 
@@ -131,7 +150,7 @@ def _failures(runs: RunHistory, limits: FindingLimits) -> Iterator[Episode]:
         at = Micros(runs.ends[place])
         if not is_failed:
             if opened is not None:
-                yield _failing(runs, opened._replace(closed=at, closed_by="run"), row)
+                yield _failing(runs, opened._replace(closed=at, closed_by="run"), row, limits)
             began, opened, row = None, None, 0
             continue
         began = place if began is None else began
@@ -139,7 +158,7 @@ def _failures(runs: RunHistory, limits: FindingLimits) -> Iterator[Episode]:
         if opened is None and (row >= limits.failed_runs or _mostly(runs, place, gap_us, limits)):
             opened = Stretch(Micros(runs.ends[began]), at)
     if opened is not None:
-        yield _failing(runs, opened, row)
+        yield _failing(runs, opened, row, limits)
 
 
 def _mostly(runs: RunHistory, place: int, gap_us: float, limits: FindingLimits) -> bool:
@@ -149,6 +168,6 @@ def _mostly(runs: RunHistory, place: int, gap_us: float, limits: FindingLimits) 
     return len(recent) >= limits.failed_of and int(recent.sum()) * 2 > len(recent)
 
 
-def _failing(runs: RunHistory, stretch: Stretch, failed: int) -> Episode:
-    evidence = {"failed": failed, "runs": len(runs.ends)}
+def _failing(runs: RunHistory, stretch: Stretch, failed: int, limits: FindingLimits) -> Episode:
+    evidence = {"failed": failed, "runs": len(runs.ends), "threshold": limits.failed_runs}
     return Episode("job_failing", runs.job, stretch, CODES["job_failing"].severity, None, dict(evidence))

@@ -7,6 +7,7 @@ that a finding does not depend on when it was evaluated.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,16 +21,21 @@ OVER, BETWEEN, UNDER = 1, 0, -1
 UNKNOWN_POSITION = -2
 NEVER = Micros(2**62)
 LONG_AGO = Micros(-(2**62))
+ALWAYS = np.True_
+"""No other condition."""
 
 
 class MeasuredLevel(NamedTuple):
-    """A measure and its limit, per move of main; NaN where unknown. `matters`: false where other conditions are not
-    met, which also closes a finding.
+    """A measure and its limit, per move of main or for all; NaN where unknown. `matters`: false where other conditions
+    are not met, which also closes a finding.
     """
 
     values: Floats
-    limits: Floats
-    matters: Flags
+    limits: Floats | float
+    matters: Flags | np.bool_
+
+
+_FIRST = np.zeros(1, np.int64)
 
 
 class LevelState(NamedTuple):
@@ -38,6 +44,7 @@ class LevelState(NamedTuple):
     position  whether the last known value was over, between or under; None: no value is known
     since     when it came there, by which commit, and the second commit that left it there
     turned    the last transition
+    limit     that the last known value was compared with
     """
 
     position: int | None = None
@@ -47,6 +54,7 @@ class LevelState(NamedTuple):
     truncated: bool = False
     high: float = 0.0
     turned: Micros = LONG_AGO
+    limit: float | None = None
     open: Stretch | None = None
     past: tuple[Stretch, ...] = ()
 
@@ -59,18 +67,29 @@ class _Step(NamedTuple):
     commit: int
     second: Micros | None
     high: float
+    limit: float
+
+
+class PlacedLevel(NamedTuple):
+    """A measure and its limit per move of main, NaN where unknown, and where each value lies."""
+
+    values: Floats
+    limits: Floats
+    positions: Ints
 
 
 def advance(
-    state: LevelState, times: Ints, ids: Ints, level: MeasuredLevel, *, until: Micros, limits: FindingLimits
+    state: LevelState, times: Ints, ids: Ints, level: PlacedLevel, *, until: Micros, limits: FindingLimits
 ) -> LevelState:
     """The state after more moves, and at the instant `until`. O(moves), and nearly nothing while the position does not
     change.
     """
-    for step in _steps(times, ids, level, limits):
+    for step in _steps(times, ids, level):
         if step.position == state.position:
             second = step.at if state.second is None else state.second
-            state = state._replace(second=second, high=max(state.high, step.high), open=_raised(state.open, step))
+            state = state._replace(
+                second=second, high=max(state.high, step.high), limit=step.limit, open=_raised(state.open, step)
+            )
             continue
         state = _settled(state, Micros(step.at - 1), limits)
         goes_on = step.position == OVER and state.open is None
@@ -81,6 +100,7 @@ def advance(
             second=step.second,
             truncated=state.position is None and goes_on,
             high=step.high,
+            limit=step.limit,
             open=_raised(state.open, step),
         )
     return _settled(state, until, limits)
@@ -95,22 +115,28 @@ def due(state: LevelState, limits: FindingLimits) -> Micros:
     return NEVER
 
 
-def positions_of(level: MeasuredLevel, limits: FindingLimits) -> Ints:
-    """Where each value lies: OVER its limit, UNDER the limit at which a finding closes, BETWEEN, or unknown."""
-    known = ~(np.isnan(level.values) | np.isnan(level.limits))
-    with np.errstate(invalid="ignore"):
-        over = level.matters & (level.values > level.limits)
-        under = ~level.matters | (level.values < limits.below * level.limits)
-    return np.where(known, np.where(over, OVER, np.where(under, UNDER, BETWEEN)), UNKNOWN_POSITION)
+def placed(levels: Sequence[MeasuredLevel], limits: FindingLimits) -> list[PlacedLevel]:
+    """Where each value lies: OVER its limit, UNDER the limit at which a finding closes, BETWEEN, or unknown. All levels
+    of the same moves in one step.
+    """
+    count = len(levels[0].values)
+    values, most = np.empty((2, len(levels), count))
+    matters = np.empty((len(levels), count), np.bool_)
+    for row, level in enumerate(levels):
+        values[row], most[row], matters[row] = level
+    under = ~matters | (values < limits.below * most)
+    positions = np.where(matters & (values > most), OVER, np.where(under, UNDER, BETWEEN))
+    positions[np.isnan(values) | np.isnan(most)] = UNKNOWN_POSITION
+    return [PlacedLevel(*of_level) for of_level in zip(values, most, positions, strict=True)]
 
 
-def _steps(times: Ints, ids: Ints, level: MeasuredLevel, limits: FindingLimits) -> list[_Step]:
-    positions = positions_of(level, limits)
-    known = positions != UNKNOWN_POSITION
-    times, ids, positions, values = times[known], ids[known], positions[known], level.values[known]
-    if not len(times):
+def _steps(times: Ints, ids: Ints, level: PlacedLevel) -> list[_Step]:
+    known = (level.positions != UNKNOWN_POSITION).nonzero()[0]
+    if not len(known):
         return []
-    starts = np.flatnonzero(np.diff(positions, prepend=UNKNOWN_POSITION))
+    positions, values, most = level.positions[known], level.values[known], level.limits[known]
+    times, ids = times[known], ids[known]
+    starts = np.concatenate([_FIRST, (positions[1:] != positions[:-1]).nonzero()[0] + 1])
     ends = np.append(starts[1:], len(times))
     highs = np.maximum.reduceat(values, starts)
     return [
@@ -120,6 +146,7 @@ def _steps(times: Ints, ids: Ints, level: MeasuredLevel, limits: FindingLimits) 
             int(ids[start]),
             Micros(times[start + 1]) if end - start > 1 else None,
             float(high),
+            float(most[end - 1]),
         )
         for start, end, high in zip(starts.tolist(), ends.tolist(), highs.tolist(), strict=True)
     ]

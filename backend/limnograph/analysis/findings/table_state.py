@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.findings import bursts, commit_times, compaction, contributions, deletes, level
+from limnograph.analysis.findings import bursts, commit_times, compaction, contributions, deletes, level, objectives
 from limnograph.analysis.findings.bursts import BurstState
 from limnograph.analysis.findings.commit_times import CommitTimes
 from limnograph.analysis.findings.compaction import CompactionState
@@ -16,6 +16,7 @@ from limnograph.analysis.findings.deletes import DeleteHistory
 from limnograph.analysis.findings.facts import COLUMNS, TableFacts
 from limnograph.analysis.findings.level import LevelState
 from limnograph.analysis.findings.levels import LEVELS
+from limnograph.analysis.findings.objectives import ObjectiveState
 from limnograph.domain.finding_codes import FindingCode
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros
@@ -35,6 +36,7 @@ class TableState(NamedTuple):
     bursts: BurstState = BurstState()
     compaction: CompactionState = CompactionState()
     deletes: DeleteHistory = DeleteHistory()
+    objective: ObjectiveState = ObjectiveState()
     contributions: Contributions = Contributions()
 
 
@@ -43,22 +45,28 @@ def advance(state: TableState, facts: TableFacts, *, until: Micros, limits: Find
     result is the same for any portions in which the moves arrive in order. O(new moves).
     """
     new = facts.between(state.at, until)
-    measures = {rule.code: rule.level(new, limits) for rule in LEVELS}
+    measures = {rule.code: rule.level(new, limits, state.last) for rule in LEVELS}
     growth, seen = deletes.grown(state.deletes, new, limits)
     measures["delete_files_growing"] = growth
     measures["snapshots_unbounded"] = commit_times.unexpired(state.times, new, limits)
-    levels = dict(state.levels)
-    for code, measure in measures.items():
-        known = levels.get(code, LevelState())
-        levels[code] = level.advance(known, new.times, new.ids, measure, until=until, limits=limits)
+    placed = dict(zip(measures, level.placed(list(measures.values()), limits), strict=True))
+    levels = {
+        code: level.advance(
+            state.levels.get(code, LevelState()), new.times, new.ids, of_code, until=until, limits=limits
+        )
+        for code, of_code in placed.items()
+    }
     return TableState(
         at=until,
         last=_last(state.last, new),
         levels=levels,
         times=commit_times.advance(state.times, new, until=until, limits=limits),
         bursts=bursts.advance(state.bursts, new, until=until, limits=limits),
-        compaction=compaction.advance(state.compaction, new, measures["small_files"], until=until, limits=limits),
+        compaction=compaction.advance(
+            state.compaction, new, placed["small_files"].positions, until=until, limits=limits
+        ),
         deletes=seen,
+        objective=objectives.advance(state.objective, new.times, new.ids, until=until, promised=limits.freshness),
         contributions=contributions.advance(state.contributions, new),
     )
 
@@ -70,6 +78,7 @@ def due(state: TableState, limits: FindingLimits = _LIMITS) -> Micros:
             bursts.due(state.bursts, limits),
             commit_times.due(state.times, limits),
             compaction.due(state.compaction, limits),
+            objectives.due(state.objective, limits.freshness),
             *(level.due(each, limits) for each in state.levels.values()),
         )
     )
@@ -79,10 +88,7 @@ def _last(known: Mapping[str, float], facts: TableFacts) -> Mapping[str, float]:
     """The last known number of each column."""
     if not len(facts.times):
         return known
-    found = dict(known)
-    for name in COLUMNS:
-        values = facts.numbers(name)
-        places = np.flatnonzero(~np.isnan(values))
-        if len(places):
-            found[name] = float(values[places[-1]])
-    return found
+    newest = facts.known[:, ::-1]
+    values = newest[np.arange(len(COLUMNS)), (~np.isnan(newest)).argmax(axis=1)]
+    found = zip(COLUMNS, values.tolist(), np.isnan(values).tolist(), strict=True)
+    return {**known, **{name: value for name, value, is_unknown in found if not is_unknown}}

@@ -6,10 +6,8 @@ cost one list comprehension per family.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any
 
 from prometheus_client import (
@@ -24,14 +22,18 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from limnograph import __version__
+from limnograph.api.metrics.findings_exposition import FindingsExposition
+from limnograph.api.metrics.text_format import label_values
 from limnograph.domain.ids import PlainName
 from limnograph.domain.metrics.gauges import LABELS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES, USUAL_INTERVAL
 from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.fleet.gauges import TableNumbers
 
 MAX_SERIES = 250_000
-"""Maximum number of table series; a table has 20."""
-_SPECIAL = re.compile(r'[\\"\n]')
+"""Maximum number of series of tables and their findings; a table has 20."""
+FINDINGS_SHARE = 10
+"""One in so many of them is kept for open findings."""
 _LABELS = "{" + ",".join(f'{label}="%s"' for label in LABELS) + "} "
 _FAMILIES = {"gauge": GaugeMetricFamily, "counter": CounterMetricFamily}
 _GAUGES = (*TABLE_GAUGES, USUAL_INTERVAL)
@@ -43,8 +45,9 @@ _HEADS = [
 
 
 class Exposition:
-    """Renders `/metrics`. `numbers` returns the tables' numbers and a version that changes with them; `own` returns the
-    server's numbers by their names in SERVER_METRICS. Thread-safe: guarded by `_lock`, which is held while rendering.
+    """Renders `/metrics`. `numbers` returns the tables' numbers and a version that changes with them; `board` returns
+    all current findings; `own` returns the server's numbers by their names in SERVER_METRICS. Thread-safe: guarded by
+    `_lock`, which is held while rendering.
     """
 
     def __init__(
@@ -52,12 +55,14 @@ class Exposition:
         numbers: Callable[[], tuple[int, list[TableNumbers]]],
         watermark: Callable[[], int | None],
         *,
+        board: Callable[[], FindingsBoard] = FindingsBoard,
         own: Callable[[], dict[str, float | None]] = dict,
         max_series: int = MAX_SERIES,
         collectors: Iterable[Any] = (),
     ) -> None:
-        self._numbers, self._watermark, self._own = numbers, watermark, own
-        self._pages = TableExposition(max_series)
+        self._numbers, self._watermark, self._board, self._own = numbers, watermark, board, own
+        self._findings = FindingsExposition(max_series // FINDINGS_SHARE)
+        self._pages = TableExposition(max_series - max_series // FINDINGS_SHARE)
         self._lock = threading.Lock()
         self._registry = CollectorRegistry()
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
@@ -74,14 +79,14 @@ class Exposition:
     def __call__(self) -> bytes:
         """The whole page."""
         with self._lock:
-            tables = self._tables()
+            tables, findings = self._tables(), self._findings.render(self._board())
             watermark = self._watermark()
             told = {
                 "limnograph_watermark_timestamp_seconds": None if watermark is None else watermark / MICROS_PER_SECOND
             }
-            told["limnograph_table_series_left_out"] = self._pages.left_out
+            told["limnograph_table_series_left_out"] = self._pages.left_out + self._findings.left_out
             self._told.numbers = {**told, **self._own()}
-            return generate_latest(self._registry) + tables
+            return generate_latest(self._registry) + tables + findings
 
     def _tables(self) -> bytes:
         version, numbers = self._numbers()
@@ -156,10 +161,4 @@ def _lines(name: str, labels: list[str], values: list[dict[str, float]]) -> list
 
 
 def _labels(tables: list[PlainName]) -> list[str]:
-    if not _SPECIAL.search("".join(chain.from_iterable(tables))):
-        return [_LABELS % table for table in tables]
-    return [_LABELS % tuple(map(_escaped, table)) for table in tables]
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return [_LABELS % table for table in label_values(tables)]

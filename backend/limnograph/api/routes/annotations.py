@@ -1,4 +1,4 @@
-"""Commits as annotations for other programs' graphs, in Grafana's format."""
+"""Commits and findings as annotations for other programs' graphs, in Grafana's format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from limnograph.api.wire import parameters as p
 from limnograph.api.wire import values as v
 from limnograph.api.wire.access import LAKE_PAGE
 from limnograph.api.wire.problems import documented
-from limnograph.domain.answers.annotations import AnnotationsPage
+from limnograph.domain.answers.annotations import AnnotationKind, AnnotationsPage
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import MAX_LIMIT, CommitsQuery
@@ -27,11 +27,18 @@ OfCatalog = Annotated[str, QueryParameter(name="catalog", description=f"Catalog 
 OfNamespace = Annotated[str, QueryParameter(name="table_namespace", description=f"Namespace {_SAID}.")]
 OfTable = Annotated[str, QueryParameter(name="table", description=f"Name {_SAID}.")]
 
+OfKind = Annotated[
+    AnnotationKind,
+    QueryParameter(
+        name="kind", description="`commits`, or `findings`: one mark where each opened, one where it closed."
+    ),
+]
+
 
 @get(
     "/annotations",
     operation_id="listAnnotations",
-    summary="Commits as annotations",
+    summary="Commits or findings as annotations",
     responses=documented(404, 503),
     opt=LAKE_PAGE,
 )
@@ -40,6 +47,7 @@ async def list_annotations(
     *,
     start: p.From = None,
     end: p.To = None,
+    kind: OfKind = "commits",
     catalog: OfCatalog = "",
     table_namespace: OfNamespace = "",
     table: OfTable = "",
@@ -50,10 +58,13 @@ async def list_annotations(
     sources that read annotations from JSON; fields have Grafana's names.
     """
     first, last = v.span(start, end, to_millis(backend.clock.now()), 24 * v.HOUR_MS)
+    name = _table(catalog, table_namespace, table)
+    if kind == "findings":
+        return AnnotationsPage(rows=backend.findings.annotations(first, last, name, v.page_size(limit)))
     query = CommitsQuery(
         start=first,
         end=last,
-        table=_table(catalog, table_namespace, table),
+        table=name,
         min_added_data_files=min_added_data_files,
         limit=v.page_size(limit),
     )

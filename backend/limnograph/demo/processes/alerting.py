@@ -44,7 +44,7 @@ def rules() -> Path:
 
 def alertmanager_yml(server_port: int) -> str:
     """Configuration that sends every alert to the server immediately: each alert is its own group, without a group
-    wait.
+    wait. Alerts about findings stay in Alertmanager: the server shows the findings themselves.
     """
     return f"""# Written by `limnograph demo` at every start. For a team: deploy/alertmanager/alertmanager.yml.
 route:
@@ -52,7 +52,11 @@ route:
   group_by: ["..."]
   group_wait: 0s
   group_interval: 5s
+  routes:
+    - matchers: [limnograph_finding=~".+"]
+      receiver: findings
 receivers:
+  - name: findings
   - name: limnograph
     webhook_configs:
       - url: http://127.0.0.1:{server_port}/api/v1/alertmanager

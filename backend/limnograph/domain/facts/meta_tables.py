@@ -125,6 +125,9 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     metadata_location: Annotated[str | None, Col(49, STRING, "metadata file the row was read from")] = None
     metadata_bytes: Annotated[int | None, Col(50, LONG, "size of that metadata file")] = None
     live_snapshots: Annotated[int | None, Col(51, INT, "snapshots in that metadata file")] = None
+    metadata_log_entries: Annotated[
+        int | None, Col(85, LONG, "older metadata files that this file lists; Iceberg only")
+    ] = None
     # shape
     file_size_histogram: Annotated[
         list[int] | None,
@@ -158,6 +161,9 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     skew_cv: Annotated[float | None, Col(66, DOUBLE, "coefficient of variation of partition bytes")] = None
     skew_gini: Annotated[float | None, Col(67, DOUBLE, "Gini coefficient of partition bytes")] = None
     skew_top1_share: Annotated[float | None, Col(68, DOUBLE, "share of the largest partition in all bytes")] = None
+    partition_files_max: Annotated[
+        int | None, Col(86, LONG, "live data files of the partition that has most of them")
+    ] = None
     shape_at: Annotated[
         Micros | None,
         Col(69, TIMESTAMPTZ, "commit whose files `debt_*`, `overlap_*` and `skew_*` describe; null: not computed"),

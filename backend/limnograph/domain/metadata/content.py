@@ -111,6 +111,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     skew_cv: float | None = None
     skew_gini: float | None = None
     skew_top1_share: float | None = None
+    partition_files_max: int | None = None
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):

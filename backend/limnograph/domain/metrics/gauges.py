@@ -97,6 +97,12 @@ TABLE_COUNTERS = (
     TableCounter("lakehouse_table_commits_total", "", "Commits to main, without maintenance (`replace`)."),
 )
 
+FINDING_OPEN = ServedMetric(
+    "lakehouse_table_finding_open",
+    "gauge",
+    "Open findings of the table, by code and severity (docs/findings.md). Absent while there is none.",
+    (*LABELS, "code", "severity"),
+)
 REPORTED_COMMITS = ServedMetric(
     "lakehouse_table_reported_commits_total",
     "counter",

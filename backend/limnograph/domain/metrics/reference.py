@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from limnograph.domain.metrics.gauges import (
     CATALOG_KNOWN,
     CATALOG_UP,
+    FINDING_OPEN,
     LABELS,
     PUBLIC_URL,
     REPORTED_ATTEMPTS,
@@ -49,6 +50,9 @@ def document() -> str:
     tables = _rows((gauge.name, "gauge", gauge.help) for gauge in (*TABLE_GAUGES, USUAL_INTERVAL))
     counters = _rows((counter.name, "counter", counter.help) for counter in TABLE_COUNTERS)
     reported = _rows((metric.name, metric.kind, metric.help) for metric in (REPORTED_COMMITS, REPORTED_ATTEMPTS))
+    findings = (
+        f"By {_listed(FINDING_OPEN.labels)}.\n\n{_rows([(FINDING_OPEN.name, FINDING_OPEN.kind, FINDING_OPEN.help)])}"
+    )
     own = _rows((metric.name, metric.kind, metric.help) for metric in SERVER_METRICS)
     own += f"| `{PUBLIC_URL.name}` | {PUBLIC_URL.kind} | {PUBLIC_URL.help} By `url`; links in alerts begin with it. |\n"
     own += "".join(
@@ -63,6 +67,7 @@ def document() -> str:
     sections = (
         f"## Of each table\n\n{tables}",
         f"## Counters of each table\n\n{_COUNTED}\n{counters}",
+        f"## Findings of each table\n\n{findings}",
         f"## Of each table whose commits are reported (docs/events.md)\n\n{reported}",
         f"## Of the server\n\n{own}| `{REQUESTS}` | histogram | {requests} |\n",
         f"## Of its sources\n\n{_sources()}",

@@ -85,7 +85,7 @@ class AlertRegistry:
         self._shown: Counter[TableName | None] = Counter()
         self._storing = 0
         self._waiting = 0
-        self._meta_read = False
+        self._meta_read = self._caught_up = False
         self._seen_to = EPOCH
 
     async def accept(self, facts: Sequence[AlertFact]) -> int:
@@ -164,7 +164,13 @@ class AlertRegistry:
             items = self._inbox.items(KIND, max(self._seen_to - _SKEW, EPOCH))
             self._seen_to = newest + 1
             self._show(list(facts_of_items(items, _decoder, "an alert")))
+        self._caught_up = self._meta_read or self._engine is None
         self._forget()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the stored alerts were read, so that an alert that is not here does not fire."""
+        return self._caught_up
 
     def version(self, name: TableName | None) -> int:
         """The number of transitions published so far, for a table or for all."""

@@ -123,6 +123,7 @@ class _Run:
             "metadata_location": metadata.metadata_location,
             "metadata_bytes": metadata.size_bytes,
             "live_snapshots": len(metadata.snapshots),
+            "metadata_log_entries": len(metadata.metadata_log) if metadata.format == "iceberg" else None,
             "target_file_bytes": metadata.target_file_bytes,
             "source": due.source,
             "observed_at": self._now,

@@ -15,7 +15,7 @@ from limnograph.analysis.findings.identify import IdentifiedFinding, identify
 from limnograph.analysis.findings.table_state import TableState, advance, due
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact
-from limnograph.domain.finding_codes import CODES, ClosedBy
+from limnograph.domain.finding_codes import CODES, ClosedBy, FindingCode
 from limnograph.domain.finding_limits import HOUR, FindingLimits
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
@@ -35,6 +35,7 @@ class Evaluation(NamedTuple):
 
     base     state a day or more ago, from which the facts in memory continue: a late commit changes nothing before it
     moves    snapshots that main moved to within LOOK_BACK before the base
+    given    properties of the table before the base that take the place of thresholds
     state    state now
     episodes episodes now, with those that do not come from commits
     version  of the table's value in memory
@@ -43,6 +44,7 @@ class Evaluation(NamedTuple):
 
     base: TableState
     moves: tuple[int, ...]
+    given: tuple[TableChange, ...]
     state: TableState
     episodes: Sequence[Episode]
     version: int
@@ -62,7 +64,7 @@ def continued(
     the base, and after it. O(these facts).
     """
     base = known.base
-    if base.at is None or _moves_before(facts, base.at) != known.moves:
+    if base.at is None or (_moves_before(facts, base.at), _given(facts, base.at)) != (known.moves, known.given):
         return None
     if until - base.at > BASE_AGE:
         base = advance(base, facts, until=Micros(until - BASE_NEWER), limits=limits)
@@ -77,6 +79,7 @@ def _since(base: TableState, facts: TableFacts, version: int, until: Micros, lim
     return Evaluation(
         base=base,
         moves=_moves_before(facts, at),
+        given=_given(facts, at),
         state=state,
         episodes=episodes_of(state, others, limits),
         version=version,
@@ -89,6 +92,10 @@ def _moves_before(facts: TableFacts, at: Micros) -> tuple[int, ...]:
     return tuple(facts.ids[first:last].tolist())
 
 
+def _given(facts: TableFacts, at: Micros) -> tuple[TableChange, ...]:
+    return tuple(change for change in facts.changes if change.kind == "property" and change.at <= at)
+
+
 def transitions(
     uuid: str,
     name: TableName,
@@ -96,22 +103,29 @@ def transitions(
     recorded: Sequence[FindingFact],
     now: Micros,
     *,
+    disabled: frozenset[FindingCode] = frozenset(),
     jobs: Sequence[Episode] | None = (),
     effects: Mapping[str, Sequence[FindingEffectFact]] = MappingProxyType({}),
+    alert: str | None = None,
+    keeps_alert: bool = False,
 ) -> tuple[list[FindingFact], list[FindingFact]]:
     """The table's findings now, and the rows to record: one for each that opened, closed, or changed its severity or
     the verdict of an effect.
 
-    `recorded`: the last row of each finding of the table. `jobs`: episodes of the jobs that read it; None: not known
-    yet, so that what is recorded of jobs stays as it is. `effects`: measured effects by finding id.
+    `recorded`: the last row of each finding of the table. `disabled`: codes that are not evaluated. `jobs`: episodes of
+    the jobs that read it; None: not known yet, so that what is recorded of jobs stays as it is. `effects`: measured
+    effects by finding id. `alert`: a critical alert that fires for the table.
+    `keeps_alert`: it is not known yet, so that a recorded one counts.
     """
     by_id = {fact.finding_id: fact for fact in recorded}
-    frozen = [fact for fact in recorded if jobs is None and _is_of_job(fact)]
+    frozen = [fact for fact in recorded if jobs is None and _is_of_job(fact) and fact.code not in disabled]
     others = [fact for fact in recorded if fact not in frozen]
-    found = identify(uuid or key_of_name(name), [*evaluation.episodes, *(jobs or ())], others)
+    episodes = [each for each in (*evaluation.episodes, *(jobs or ())) if each.code not in disabled]
+    found = identify(uuid or key_of_name(name), episodes, others)
     current, rows, times = list(frozen), list[FindingFact](), (evaluation.state.at or now, now)
     for finding in found.findings:
-        current.append(_fact((uuid, name), finding, effects.get(finding.finding_id), times))
+        fires = _recorded_alert(finding.recorded) if keeps_alert else alert
+        current.append(_fact((uuid, name), finding, effects.get(finding.finding_id), times, fires))
         rows.extend(closed(merged, "merged", now) for merged in finding.merged)
     told = {fact.finding_id for fact in current if _is_told_by_another(fact, current)}
     rows.extend(closed(by_id[i], "merged", now) for i in told & by_id.keys() if by_id[i].state == "open")
@@ -122,12 +136,17 @@ def transitions(
 
 
 def transitions_of_name(
-    name: TableName, change: ChangeFact, recorded: Sequence[FindingFact], now: Micros
+    name: TableName,
+    change: ChangeFact,
+    recorded: Sequence[FindingFact],
+    now: Micros,
+    *,
+    disabled: frozenset[FindingCode] = frozenset(),
 ) -> tuple[list[FindingFact], list[FindingFact]]:
     """The same for a name whose metadata was never readable. `change`: its problem."""
     facts = no_facts([TableChange("unreadable", None, None, change.to_value, change.at, change.detail)])
     evaluation = begun(facts, 0, max(now, change.at), FindingLimits())
-    current, rows = transitions("", name, evaluation, recorded, now)
+    current, rows = transitions("", name, evaluation, recorded, now, disabled=disabled)
     return current, rows
 
 
@@ -152,7 +171,7 @@ def _tells(finding: FindingFact, effect: FindingEffectFact) -> bool:
 
 
 def _is_of_job(fact: FindingFact) -> bool:
-    return fact.code in CODES and CODES[fact.code].group == "jobs"
+    return fact.code in CODES and CODES[fact.code].group == "jobs" and bool(fact.subject)
 
 
 def _is_new(fact: FindingFact, known: FindingFact | None) -> bool:
@@ -170,15 +189,17 @@ def _fact(
     finding: IdentifiedFinding,
     effects: Sequence[FindingEffectFact] | None,
     times: tuple[Micros, Micros],
+    alert: str | None,
 ) -> FindingFact:
     """A finding now. `times`: evaluated until, and now."""
     (uuid, name), (at, now), episode, known = table, times, finding.episode, finding.recorded
     stretch, cause, is_open = episode.stretch, episode.cause, episode.stretch.closed is None
     measured = list(effects) if effects is not None else known.effects if known else None
+    raised = alert is not None and CODES[episode.code].severity != "info"
     if not is_open and known is not None:
         severity = known.severity
     else:
-        severity = "critical" if any(map(_is_harm, measured or ())) else episode.severity
+        severity = "critical" if raised or any(map(_is_harm, measured or ())) else episode.severity
     turned = stretch.opened if stretch.closed is None else stretch.closed
     made = FindingFact(
         finding_id=finding.finding_id,
@@ -198,7 +219,7 @@ def _fact(
         cause_snapshot_ids=list(cause.snapshot_ids) if cause else None,
         cause_writer=cause.writer if cause else None,
         cause_share=cause.share if cause else None,
-        evidence={key: str(value) for key, value in episode.evidence.items() if value is not None},
+        evidence=_evidence(episode, alert if is_open and raised else None),
         effects=measured,
         evaluated_at=at,
         observed_at=now,
@@ -207,6 +228,15 @@ def _fact(
         return made
     changed_at = at if made.state == known.state else turned
     return msgspec.structs.replace(made, seq=known.seq + 1, at=changed_at)
+
+
+def _recorded_alert(known: FindingFact | None) -> str | None:
+    return (known.evidence or {}).get("alert") if known else None
+
+
+def _evidence(episode: Episode, alert: str | None) -> dict[str, str]:
+    given = {**episode.evidence, "alert": alert}
+    return {key: str(value) for key, value in given.items() if value is not None}
 
 
 def _is_harm(effect: FindingEffectFact) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from limnograph.analysis.effect import measure_effect
 from limnograph.analysis.findings.episodes import Episode
-from limnograph.analysis.findings.jobs import RunHistory, due, job_episodes
+from limnograph.analysis.findings.jobs import RunHistory, due, job_episodes, slow_runs
 from limnograph.analysis.findings.level import NEVER
 from limnograph.analysis.findings.slowdown import LATEST, slow_since
 from limnograph.analysis.findings.stretch import Stretch
@@ -20,6 +20,7 @@ from limnograph.domain.answers.effects import Effect
 from limnograph.domain.errors import LimnographError
 from limnograph.domain.finding_codes import CODES
 from limnograph.domain.finding_limits import MINUTE, FindingLimits
+from limnograph.domain.objectives import Objectives
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.effects.cases import EffectCases, Subject
@@ -64,7 +65,9 @@ class JobFindings:
         clock: Clock,
         *,
         limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
+        objectives: Objectives = Objectives(),  # noqa: B008  # immutable
     ) -> None:
+        self._objectives = objectives
         self._store, self._history, self._cases, self._clock, self._limits = store, history, cases, clock, limits
         self._looks: dict[Reader, _JobLook] = {}
         self._slow: dict[Reader, _SlowdownCheck] = {}
@@ -101,17 +104,20 @@ class JobFindings:
     async def _look(self, changed: set[Reader]) -> None:
         """Look at the jobs that had a run or are due, and give way to requests after each of them."""
         now, readers = self._clock.now(), self._history.readers
+        measured = "job_slower" not in self._limits.disabled
         self._looks = {reader: look for reader, look in self._looks.items() if reader in readers}
         for reader in readers:
             known = self._looks.get(reader)
             if known is not None and reader not in changed and now < known.due:
                 continue
             runs, reads = self._history.of(reader), self._history.does_read(reader)
+            promised = self._objectives.duration(self._store.resolved(reader[0]), reader[1])
+            slow, turns = ([], NEVER) if promised is None else slow_runs(runs, promised)
             self._looks[reader] = _JobLook(
                 runs,
-                job_episodes(runs, self._limits, reads=reads),
-                slow_since(np.where(runs.failed, np.nan, runs.seconds)) if reads else None,
-                due(runs, self._limits) if reads else NEVER,
+                [*job_episodes(runs, self._limits, reads=reads), *slow],
+                slow_since(np.where(runs.failed, np.nan, runs.seconds)) if reads and measured else None,
+                min(turns, due(runs, self._limits) if reads else NEVER),
             )
             await asyncio.sleep(0)
 
@@ -157,6 +163,7 @@ class JobFindings:
             "seconds": round(now, 3),
             "runs": len(runs.ends) - onset,
             "since": to_millis(began),
+            "threshold": self._limits.slower,
         }
         opened = Micros(int(runs.ends[min(onset + LATEST, len(runs.ends)) - 1]))
         severity = "critical" if low.ratio > HARM else CODES["job_slower"].severity

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from limnograph.domain import cursors
+from limnograph.domain.answers.annotations import Annotation
 from limnograph.domain.answers.findings import Finding, FindingCounts, FindingDetail, FindingsPage
 from limnograph.domain.errors import NotFound, SourceError
 from limnograph.domain.facts.findings import FindingFact
@@ -16,8 +17,9 @@ from limnograph.domain.finding_limits import DAY
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import FindingsQuery
 from limnograph.domain.secrecy import placeless
-from limnograph.domain.time import EPOCH, Micros, to_micros, to_millis
-from limnograph.services.findings.board import FindingsBoard, key_of, place
+from limnograph.domain.time import EPOCH, Micros, Millis, to_micros, to_millis
+from limnograph.services.findings.annotations import finding_annotations
+from limnograph.services.findings.board import FindingsBoard, key_of, key_of_name, place
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.lists import FindingLists, closed_within
 from limnograph.services.findings.records import FindingRecords
@@ -96,6 +98,16 @@ class FindingPages:
             notes=self._notes(),
             next_cursor=cursors.encode(question, list(place(part[-1]))) if more else None,
         )
+
+    def annotations(self, start: Millis, end: Millis, table: TableName | None, limit: int) -> list[Annotation]:
+        """Where findings opened and closed in `[start, end)`, newest first. Raises NotFound (table)."""
+        board, facts = self.board, self.board.facts
+        if table is not None:
+            known = self._store.resolved(table)
+            if known not in self._store.reading.lake.names:
+                raise NotFound(f"unknown table {table}")
+            facts = board.by_name.get(key_of_name(known), ())
+        return finding_annotations(board, facts, start, end)[:limit]
 
     async def detail(self, finding_id: str) -> FindingDetail:
         """Raises NotFound. If the meta tables do not respond, the history has only what is in memory."""

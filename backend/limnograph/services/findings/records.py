@@ -52,7 +52,16 @@ class FindingRecords:
 
     def waiting(self, since: Micros) -> list[FindingFact]:
         """Transitions in the inbox."""
-        return list(facts_of_items(self._inbox.items(KIND, since), _decoder, "a finding"))
+        return decoded(self._inbox.items(KIND, since))
+
+    def items(self, since: Micros) -> Iterable[InboxItem]:
+        """The same as stored, whose keys are enough to see which are new."""
+        return self._inbox.items(KIND, since)
+
+
+def decoded(items: Iterable[InboxItem]) -> list[FindingFact]:
+    """The transitions in items of the inbox."""
+    return list(facts_of_items(items, _decoder, "a finding"))
 
 
 def newest_of(facts: Iterable[FindingFact]) -> dict[str, FindingFact]:

@@ -5,21 +5,27 @@ then recorded. O(rows of 30 days), a few tables at a time in memory.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from limnograph.domain.errors import NotFound
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.finding_limits import DAY, FindingLimits
 from limnograph.domain.ids import TableName
+from limnograph.domain.objectives import Objectives
 from limnograph.domain.time import Micros
 from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.findings.board import key_of
+from limnograph.services.findings.critical_alerts import AlertNames
 from limnograph.services.findings.evaluation import begun, transitions
 from limnograph.services.findings.evaluator import AT_ONCE, HISTORY, RECORDED
+from limnograph.services.findings.limits import TableLimits
 from limnograph.services.findings.records import FindingRecords
 from limnograph.services.findings.table_facts import READ_COLUMNS, facts_of
 from limnograph.services.lake.loading import load
+
+PIECE = 5 * DAY
+"""Days that are in memory unpacked together."""
 
 
 class FindingsReplay:
@@ -31,25 +37,30 @@ class FindingsReplay:
         records: FindingRecords,
         *,
         fresh: Fresh | None = None,
+        alerts: Callable[[Micros], AlertNames] = lambda _instant: {},
         limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
+        objectives: Objectives = Objectives(),  # noqa: B008  # immutable
     ) -> None:
         self._engine, self._records, self._limits = engine, records, limits
+        self._alerts, self._table_limits = alerts, TableLimits(limits, objectives)
         self._unordered = fresh.unordered if fresh else None
 
     def at(self, instant: Micros, only: TableName | None = None) -> Iterator[FindingFact]:
         """Findings that were open at an instant, table by table. Findings of jobs are those that were recorded. Raises
         NotFound for a table that the meta tables do not have; SourceError.
         """
-        recorded = self._recorded(instant)
+        recorded, alerts = self._recorded(instant), self._alerts(instant)
         uuids = self._uuids(only)
         if only is not None and not uuids:
             raise NotFound(f"unknown table {only}")
         for first in range(0, len(uuids), AT_ONCE):
             part = tuple(uuids[first : first + AT_ONCE])
+            start = Micros(instant - HISTORY)
             span = load(
                 self._engine,
-                Micros(instant - HISTORY),
+                start,
                 part,
+                [Micros(at) for at in range(start + PIECE, instant, PIECE)],
                 unordered=self._unordered,
                 columns=READ_COLUMNS,
                 end=Micros(instant + 1),
@@ -57,9 +68,18 @@ class FindingsReplay:
             for uuid, table in sorted(span.tables.items()):
                 if table.name is None or table.dropped:
                     continue
-                evaluation = begun(facts_of(table), 0, instant, self._limits)
+                evaluation = begun(facts_of(table), 0, instant, self._table_limits.of(table.name))
                 known = recorded.get(uuid, [])
-                current, _ = transitions(uuid, table.name, evaluation, known, instant, jobs=None)
+                current, _ = transitions(
+                    uuid,
+                    table.name,
+                    evaluation,
+                    known,
+                    instant,
+                    disabled=self._limits.disabled,
+                    jobs=None,
+                    alert=alerts.get(table.name),
+                )
                 yield from (fact for fact in current if fact.state == "open")
 
     def _recorded(self, instant: Micros) -> dict[str, list[FindingFact]]:

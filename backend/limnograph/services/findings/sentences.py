@@ -72,6 +72,26 @@ def _silent(finding: Finding) -> str:
     return f"job {finding.subject} has stopped running{every}"
 
 
+def _many(finding: Finding) -> str:
+    largest, limit = (_number(finding, name) for name in ("partition_files_max", "threshold"))
+    if (
+        largest is not None
+        and limit is not None
+        and limit < largest <= (_number(finding, "total_data_files") or largest)
+    ):
+        said = f"{words.count(int(largest))} data files in one partition"
+        return said + _mostly_by(finding)
+    return _count(finding, "total_data_files", "data files", "too many data files") + _mostly_by(finding)
+
+
+def _missed(finding: Finding) -> str:
+    limit = _number(finding, "threshold_seconds")
+    objective = "its objective" if limit is None else f"its objective of {words.seconds(limit)}"
+    if finding.subject:
+        return f"job {finding.subject} takes longer than {objective}"
+    return f"the last commit is older than {objective}"
+
+
 def _deletes(finding: Finding) -> str:
     said = _count(finding, "total_delete_files", "delete files", "delete files")
     data = _number(finding, "total_data_files")
@@ -107,9 +127,10 @@ _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "job_slower": _slower,
     "job_silent": _silent,
     "job_failing": lambda f: f"job {f.subject} failed {_count(f, 'failed', 'times in a row', 'repeatedly')}",
+    "objective_missed": _missed,
     "file_burst": _burst,
     "small_files": _small_files,
-    "too_many_files": lambda f: _count(f, "total_data_files", "data files", "too many data files") + _mostly_by(f),
+    "too_many_files": _many,
     "compaction_stopped": lambda f: "compaction has stopped; " + _small_files(f),
     "compaction_ineffective": lambda _: "compaction no longer reduces the number of small files",
     "delete_files_growing": lambda f: _deletes(f) + _mostly_by(f),
@@ -117,6 +138,9 @@ _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "snapshots_unbounded": lambda f: _count(f, "live_snapshots", "snapshots", "many snapshots") + " are retained",
     "metadata_large": lambda f: f"the metadata file has {words.size(_number(f, 'metadata_bytes') or 0)}",
     "manifests_fragmented": lambda f: _count(f, "manifests", "manifests", "many small manifests") + ", far too small",
+    "metadata_versions_kept": lambda f: (
+        _count(f, "metadata_log_entries", "old metadata files", "many old metadata files") + " are kept"
+    ),
     "partition_skew": _skew,
     "schema_breaking": _schema,
     "schema_changed": _schema,

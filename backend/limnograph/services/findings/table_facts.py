@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.analysis.findings.facts import COLUMNS, FLOAT_COLUMNS, TableChange, TableFacts
+from limnograph.analysis.findings.facts import COLUMNS, TableChange, TableFacts, Writers, no_facts
+from limnograph.domain.finding_limits import THRESHOLD_PROPERTIES
 from limnograph.domain.time import Micros
-from limnograph.services.lake.columns import NULL, Ints
+from limnograph.services.lake.columns import INDEX, NULL, Ints, Sheet
 from limnograph.services.lake.history import History
 from limnograph.services.lake.table import HotTable
 
@@ -15,54 +16,62 @@ TEXTS = ("operation", "app_name", "app_id", "engine")
 READ_COLUMNS = ("committed_at", "sequence_number", "on_main", *COLUMNS, *TEXTS)
 """Columns of `snapshots` that the facts need."""
 _KINDS = frozenset({"schema", "spec", "unreadable", "gap"})
+_CELLS = np.array([INDEX[name] for name in COLUMNS])
+_OPERATION = INDEX["operation"]
+_WRITERS = [INDEX[name] for name in TEXTS[1:]]
 
 
 def facts_of(table: HotTable, after: Micros | None = None) -> TableFacts:
-    """A table's moves of main after an instant, and its changes. O(rows of the table)."""
+    """A table's moves of main after an instant, and its changes. O(rows of the table); the rows of these moves are
+    unpacked once, all columns together.
+    """
+    changes = [
+        TableChange(each.kind, each.subject, each.from_value, each.to_value, each.at, each.detail)
+        for each in table.changes
+        if each.kind in _KINDS or (each.kind == "property" and each.subject in THRESHOLD_PROPERTIES)
+    ]
     history = History(table)
-    first = 0 if after is None else int(history.moves.searchsorted(after, "right"))
-    times, places = history.moves[first:], history.main_places[first:]
-    known = places >= 0
-    times, places = times[known], places[known]
-    ids = history.numbers("snapshot_id")[places] if len(places) else np.zeros(0, np.int64)
-    order = np.argsort(times, kind="stable")
-    times, places, ids = times[order], places[order], ids[order]
+    moves, every = history.moves, history.main_snapshots
+    first = 0 if after is None else int(moves.searchsorted(after, "right"))
+    known = (history.main_places[first:] >= 0).nonzero()[0] + first
+    if not len(known):
+        return no_facts(changes)
+    known = known[np.argsort(moves[known], kind="stable")]
+    places, ids = history.main_places[known], every[known]
+    start = int(places.min())
+    sheet = table.rows.sheet(start, int(places.max()) + 1)
+    is_whole = len(places) == sheet.height and bool((places[1:] > places[:-1]).all())
+    numbers = sheet.numbers if is_whole else sheet.numbers[:, places - start]
     return TableFacts(
-        times=times,
+        times=moves[known],
         ids=ids,
-        is_commit=_first_moves(history, ids, first),
-        columns={name: _column(history, name, places) for name in COLUMNS},
-        replaced=table.rows.equals("operation", "replace")[places] if len(places) else np.zeros(0, np.bool_),
-        writers=_writers(table, places),
-        changes=[
-            TableChange(each.kind, each.subject, each.from_value, each.to_value, each.at, each.detail)
-            for each in table.changes
-            if each.kind in _KINDS
-        ],
+        is_commit=_first_moves(ids, every[:first]),
+        cells=numbers[_CELLS],
+        replaced=numbers[_OPERATION] == _code(sheet, "replace"),
+        writers=_writers(numbers[_WRITERS], sheet.words),
+        changes=changes,
     )
 
 
-def _first_moves(history: History, ids: Ints, first: int) -> NDArray[np.bool_]:
+def _first_moves(ids: Ints, earlier: Ints) -> NDArray[np.bool_]:
     """Which moves are the first to their snapshot."""
-    earlier = set(history.main_ids[:first])
-    found = np.zeros(len(ids), np.bool_)
-    for place, snapshot_id in enumerate(ids.tolist()):
-        found[place] = snapshot_id not in earlier
-        earlier.add(snapshot_id)
-    return found
+    _, firsts = np.unique(np.concatenate([earlier, ids]), return_index=True)
+    found = np.zeros(len(earlier) + len(ids), np.bool_)
+    found[firsts] = True
+    return found[len(earlier) :]
 
 
-def _column(history: History, name: str, places: Ints) -> NDArray[np.generic]:
-    values = history.numbers(name)[places] if len(places) else np.zeros(0, np.int64)
-    if name not in FLOAT_COLUMNS:
-        return values
-    floats = np.ascontiguousarray(values).view(np.float64)
-    return np.where(values == NULL, np.nan, floats)
+def _code(sheet: Sheet, word: str) -> int:
+    return sheet.words.index(word) if word in sheet.words else NULL + 1
 
 
-def _writers(table: HotTable, places: Ints) -> list[str | None]:
-    """Application name, else its id, else its engine."""
-    if not len(places):
-        return []
-    names, ids, engines = (table.rows.values(name) for name in TEXTS[1:])
-    return [str(found) if (found := names[at] or ids[at] or engines[at]) else None for at in places.tolist()]
+def _writers(texts: Ints, words: list[str]) -> Writers:
+    """Application name, else its id, else its engine. An empty text is none."""
+    if "" in words:
+        texts = np.where(texts == words.index(""), NULL, texts)
+    names, ids, engines = texts
+    chosen = np.where(names != NULL, names, np.where(ids != NULL, ids, engines))
+    used, codes = np.unique(chosen, return_inverse=True)
+    distinct: dict[str | None, int] = {}
+    places = [distinct.setdefault(None if code == NULL else words[code], len(distinct)) for code in used.tolist()]
+    return Writers(np.array(places, np.int64)[codes], list(distinct))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.time import Micros
@@ -12,7 +13,7 @@ from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
 from limnograph.services.lake.columns import AT, ID, Sheet, joined
 from limnograph.services.lake.lake import Lake
-from limnograph.services.lake.loading import CHANGE_COLUMNS, CHANGE_KINDS, change_facts
+from limnograph.services.lake.loading import CHANGE_COLUMNS, CHANGE_KINDS, IS_THRESHOLD, change_facts
 from limnograph.services.lake.main_log import is_move, move_of
 from limnograph.services.lake.sheets import ROW_COLUMNS, names_by_id, newest_of, passes_of, rows_wanted, sheets_of
 from limnograph.services.lake.table import HotTable, LastSeen
@@ -43,11 +44,12 @@ def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: Micros, lak
     SourceError.
     """
     rows = MetaQuery(table="snapshots", columns=ROW_COLUMNS)
-    changes = MetaQuery(table="changes", columns=CHANGE_COLUMNS, kinds=CHANGE_KINDS)
+    changes = MetaQuery(table="changes", columns=CHANGE_COLUMNS, kinds=(*CHANGE_KINDS, "property"))
     new_rows = fresh.fresh(rows, old.snapshots or 0)
     new_changes = fresh.fresh(changes, old.changes or 0)
     if new_rows is None or new_changes is None:
         return None
+    new_changes = new_changes.filter((pl.col("kind") != "property") | IS_THRESHOLD)
     by_table: dict[str, list[ChangeFact]] = {}
     nameless = []
     for change in change_facts(new_changes):

@@ -111,6 +111,11 @@ class History:
         return self._main[1].tolist()  # type: ignore[no-any-return]
 
     @property
+    def main_snapshots(self) -> Ints:
+        """The same as a column."""
+        return self._main[1]
+
+    @property
     def main_places(self) -> Ints:
         """Indexes of the rows of these snapshots; -1 if there is no row."""
         return self._main[2]

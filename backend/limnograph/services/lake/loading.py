@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.finding_limits import THRESHOLD_PROPERTIES
 from limnograph.domain.time import Micros
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.lake.columns import HOT_COLUMNS, ID
@@ -24,7 +25,8 @@ from limnograph.services.lake.sheets import add_passes, names_by_id, newest_of, 
 from limnograph.services.lake.table import HotTable, LastSeen, table_of
 
 CHANGE_KINDS = ("schema", "spec", "ref", "named", "dropped", "first_seen", "unreadable", "retained", "gap")
-"""Changes that pages show; others are not read."""
+"""Changes that pages show. Of the others, only the properties that are thresholds are read."""
+IS_THRESHOLD = pl.col("subject").is_in(THRESHOLD_PROPERTIES)
 CHANGE_COLUMNS = (
     *("table_uuid", "catalog", "namespace", "table", "kind", "subject", "from_value", "to_value", "at", "detail"),
     *("observed_at", "run_id"),
@@ -117,7 +119,9 @@ class _LoadProgress:
 
     def older(self) -> None:
         """States from before the span and in it; of the log before it, the newest entry of every table and name."""
-        self._keep(MetaQuery(table="changes", columns=CHANGE_COLUMNS, table_uuids=self._uuids, kinds=_STATES), None)
+        states = MetaQuery(table="changes", columns=CHANGE_COLUMNS, table_uuids=self._uuids, kinds=_STATES)
+        self._keep(states, None)
+        self._keep(msgspec.structs.replace(states, kinds=("property",)), IS_THRESHOLD)
         query = MetaQuery(
             table="changes", columns=_LOG_COLUMNS, table_uuids=self._uuids, kinds=("ref",), end=self._start
         )

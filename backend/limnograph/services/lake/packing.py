@@ -60,7 +60,7 @@ class Block(NamedTuple):
 
     def numbers(self, at: slice | list[int] = slice(None)) -> Ints:
         """All columns of all rows or some. One step per width, whatever the number of columns."""
-        count = self.height if isinstance(at, slice) else len(at)
+        count = len(range(self.height)[at]) if isinstance(at, slice) else len(at)
         found = np.repeat(self.bases[:, None], count, axis=1)
         for width, columns, scale, first in _layout(self.codes):
             raw = self.data[first * self.height : (first + width * len(columns)) * self.height]

@@ -120,9 +120,8 @@ class PackedRows(NamedTuple):
         for block in self.blocks:
             end = start + block.height
             if start < last and end > first:
-                inside = opened(block)
-                whole = first <= start and end <= last
-                parts.append(inside if whole else inside.take(slice(max(0, first - start), last - start)))
+                inside = slice(max(0, first - start), min(block.height, last - start))
+                parts.append(Sheet(block.numbers(inside), block.texts()))
             start = end
         return hot_columns.joined(parts) if parts else Sheet(np.empty((len(HOT_COLUMNS), 0), np.int64), [])
 

@@ -95,7 +95,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Commits as annotations
+         * Commits or findings as annotations
          * @description Newest first, of all tables or, if all three names are given, of one; default: the last 24 hours. For data
          *     sources that read annotations from JSON; fields have Grafana's names.
          */
@@ -935,7 +935,7 @@ export interface components {
         };
         /**
          * Annotation
-         * @description One mark. `path`: the page of the commit on this server.
+         * @description One mark. `path`: the page of the commit or finding on this server.
          */
         Annotation: {
             id: string;
@@ -1474,7 +1474,7 @@ export interface components {
             closed_at: number | null;
             closed_by: string | null;
             /** @enum {unknown} */
-            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
+            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
             effects: components["schemas"]["FindingEffect"][];
             evaluated_at: number | null;
             evidence: {
@@ -1552,7 +1552,7 @@ export interface components {
         FindingStreamEvent: {
             catalog: string;
             /** @enum {unknown} */
-            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
+            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
             finding_id: string;
             /** @enum {unknown} */
             severity: "critical" | "info" | "warning";
@@ -3230,6 +3230,8 @@ export interface operations {
                 from?: number;
                 /** @description End, epoch ms, exclusive; default now. */
                 to?: number;
+                /** @description `commits`, or `findings`: one mark where each opened, one where it closed. */
+                kind?: "commits" | "findings";
                 /** @description Catalog of the table, as in its metrics' labels; empty, `*` or `.*`: any. */
                 catalog?: string;
                 /** @description Namespace of the table, as in its metrics' labels; empty, `*` or `.*`: any. */
@@ -3552,7 +3554,7 @@ export interface operations {
                 /** @description Only this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "partition_skew" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
                 /** @description Only this table: `catalog.namespace.table`. */
                 table?: string;
                 /** @description Only findings with this owner. */

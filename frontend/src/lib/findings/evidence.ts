@@ -1,6 +1,6 @@
 // The evidence of a finding: numbers and texts by name, any of which may be missing, and their labels and units. Pure.
 import { bytes } from '#lib/format/bytes.ts';
-import { count, ratio } from '#lib/format/count.ts';
+import { count, percent, ratio } from '#lib/format/count.ts';
 import { duration, seconds } from '#lib/format/duration.ts';
 import { instant } from '#lib/format/instant.ts';
 import type { Finding } from './words.ts';
@@ -54,8 +54,10 @@ const LABELS: Record<string, readonly [label: string, print: (value: number) => 
   metadata_bytes: ['Metadata file', bytes],
   manifests: ['Manifests', count],
   manifest_bytes: ['Bytes of manifests', bytes],
+  metadata_log_entries: ['Old metadata files', count],
   skew_max_over_median: ['Largest partition / median', ratio],
   partitions_total: ['Partitions', count],
+  partition_files_max: ['Data files of the largest partition', count],
   ratio: ['Duration / usual duration', ratio],
   ratio_low: ['Lower bound', ratio],
   ratio_high: ['Upper bound', ratio],
@@ -68,8 +70,17 @@ const LABELS: Record<string, readonly [label: string, print: (value: number) => 
   columns: ['Changes to columns', count],
   changes: ['Schema changes', count],
   peak: ['Highest value', count],
+  threshold: ['Threshold', count],
+  threshold_seconds: ['Threshold', duration],
+  threshold_share: ['Threshold', percent],
 };
-const TEXTS: Record<string, string> = { from: 'From', to: 'To', what: 'What', problem: 'Problem' };
+const TEXTS: Record<string, string> = {
+  from: 'From',
+  to: 'To',
+  what: 'What',
+  problem: 'Problem',
+  alert: 'Critical alert',
+};
 
 export interface EvidenceRow {
   readonly name: string;
@@ -79,6 +90,9 @@ export interface EvidenceRow {
 
 /** Labels that depend on the code: the same name measures something else. */
 function labelled(name: string, code: Finding['code']): (typeof LABELS)[string] | undefined {
+  if (name === 'threshold' && code === 'metadata_large') return ['Threshold', bytes];
+  if (name === 'threshold' && (code === 'partition_skew' || code === 'job_slower'))
+    return ['Threshold', ratio];
   if (name === 'usual_seconds' && code === 'stale') return ['Usual time between commits', duration];
   if (name === 'changes' && code === 'history_gap') return ['Gaps', count];
   if (name === 'changes' && code === 'spec_changed') return ['Spec changes', count];

@@ -27,9 +27,12 @@ const HEADLINES: Record<FindingCode, (facts: Facts) => string> = {
   job_slower: slowerJob,
   job_silent: silentJob,
   job_failing: failingJob,
+  objective_missed: missedObjective,
   file_burst: fileBurst,
   small_files: (facts) => behind(facts, `The table ${facts.tense('has', 'had')} many small files`),
   too_many_files: ({ evidence, tense }) => {
+    const largest = largestPartition(evidence);
+    if (largest !== null) return `One partition ${tense('has', 'had')} ${largest}`;
     const files = evidence.counted('total_data_files', 'data file');
     const size = evidence.average('total_bytes', 'total_data_files');
     if (files === null) return `The table ${tense('has', 'had')} too many data files`;
@@ -76,6 +79,10 @@ const HEADLINES: Record<FindingCode, (facts: Facts) => string> = {
     const size = evidence.average('manifest_bytes', 'manifests');
     if (number === null) return `The table ${tense('has', 'had')} many small manifests`;
     return `The table ${tense('has', 'had')} ${number}${after(', ', size)}`;
+  },
+  metadata_versions_kept: ({ evidence, tense }) => {
+    const files = evidence.counted('metadata_log_entries', 'old metadata file') ?? 'many old metadata files';
+    return `The table ${tense('keeps', 'kept')} ${files}`;
   },
   partition_skew: ({ evidence, tense }) => {
     const [skew, partitions] = [
@@ -130,6 +137,21 @@ function behind({ evidence, tense }: Facts, plain: string): string {
   if (rewritten !== null) return `Compaction would rewrite ${rewritten}`;
   const peak = evidence.counted('peak', 'file');
   return peak === null ? plain : `Compaction was up to ${peak} behind`;
+}
+
+/** `12,000 data files`, if it is a partition that has too many; else null. */
+function largestPartition(evidence: Evidence): string | null {
+  const [largest, limit] = [evidence.number('partition_files_max'), evidence.number('threshold')];
+  const total = evidence.number('total_data_files');
+  if (largest === null || limit === null || largest <= limit) return null;
+  return total !== null && largest > total ? null : evidence.counted('partition_files_max', 'data file');
+}
+
+function missedObjective({ finding, evidence, tense }: Facts): string {
+  const limit = evidence.number('threshold_seconds');
+  const objective = limit === null ? 'its objective' : `its objective of ${duration(limit)}`;
+  if (finding.subject === '') return `The last commit ${tense('is', 'was')} older than ${objective}`;
+  return `${finding.subject} ${tense('takes', 'took')} longer than ${objective}`;
 }
 
 function fileBurst({ evidence, tense }: Facts): string {

@@ -26,6 +26,37 @@ describe('headlines', () => {
       'Data files rose from 120 to 1,620 at once; 600 of the new ones remain',
     ],
     [
+      'one partition',
+      {
+        code: 'too_many_files',
+        evidence: { partition_files_max: 12_000, threshold: 10_000, total_data_files: 20_000 },
+      },
+      'One partition has 12,000 data files',
+    ],
+    [
+      'many',
+      {
+        code: 'too_many_files',
+        evidence: { partition_files_max: 90, threshold: 100_000, total_data_files: 120_000 },
+      },
+      'The table has 120,000 data files',
+    ],
+    [
+      'old metadata',
+      { code: 'metadata_versions_kept', evidence: { metadata_log_entries: 140 } },
+      'The table keeps 140 old metadata files',
+    ],
+    [
+      'late table',
+      { code: 'objective_missed', subject: '', evidence: { threshold_seconds: 900 } },
+      'The last commit is older than its objective of 15 m',
+    ],
+    [
+      'long job',
+      { code: 'objective_missed', subject: 'churn', ...closed, evidence: { threshold_seconds: 600 } },
+      'churn took longer than its objective of 10 m',
+    ],
+    [
       'small',
       { code: 'small_files', evidence: debt },
       'Compaction is 1,499 files behind: it would rewrite 1,520 of 1,620 data files',
@@ -285,7 +316,12 @@ describe('states', () => {
     ['its age', { closed_by: 'expired' }, 'Expired at 05:30 UTC'],
     ['retirement', { closed_by: 'retired' }, 'Retired at 05:30 UTC'],
     ['being readable', { code: 'unreadable', closed_by: 'retracted' }, 'Readable again at 05:30 UTC'],
-    ['a run', { code: 'job_silent', group: 'jobs', closed_by: '17' }, 'Recovered at 05:30 UTC by run 17'],
+    ['a run', { code: 'job_silent', group: 'jobs', closed_by: 'run' }, 'Recovered at 05:30 UTC with a run'],
+    [
+      'a run by name',
+      { code: 'job_silent', group: 'jobs', closed_by: '17' },
+      'Recovered at 05:30 UTC by run 17',
+    ],
   ])('closed by %s', (_, change, said) => expect(stateSentence(recovered(change), NOW)).toBe(said));
   test('only what recovered looks healthy', () => {
     expect(lookOf(recovered())).toMatchObject({ word: 'Recovered', tone: 'c-ok' });

@@ -109,7 +109,9 @@ function endSentence(finding: Finding, now: number): string {
   const ender = commit
     ? ` by snapshot ${commit}`
     : word === 'Recovered' && group === 'jobs' && by
-      ? ` by run ${by}`
+      ? by === 'run'
+        ? ' with a run'
+        : ` by run ${by}`
       : '';
   return `${word}${when}${ender}`;
 }
@@ -132,6 +134,7 @@ const ADVICE: Record<FindingCode, string> = {
   job_slower: 'Compare the commits before and after the job slowed down',
   job_silent: 'Check whether the job is still scheduled, and whether it reports its runs',
   job_failing: 'Read the log of the last failed run',
+  objective_missed: 'Check what delays the writer or the job, or change the objective',
   file_burst: 'Compact the new files, and check how the writer distributes its rows',
   small_files: COMPACT,
   too_many_files: `${COMPACT}, or archive partitions that are no longer read`,
@@ -142,6 +145,7 @@ const ADVICE: Record<FindingCode, string> = {
   snapshots_unbounded: 'Expire old snapshots',
   metadata_large: 'Expire old snapshots to shorten the metadata',
   manifests_fragmented: 'Rewrite the manifests',
+  metadata_versions_kept: 'Set write.metadata.delete-after-commit.enabled',
   partition_skew: 'Check whether the partitioning still fits the data',
   schema_breaking: 'Check the jobs that read the changed columns',
   schema_changed: 'Check whether readers expect the new columns',

@@ -12,6 +12,7 @@ const WORDS: Record<FindingCode, string> = {
   job_slower: 'job slower',
   job_silent: 'job silent',
   job_failing: 'job failing',
+  objective_missed: 'objective missed',
   file_burst: 'file burst',
   small_files: 'small files',
   too_many_files: 'too many files',
@@ -22,6 +23,7 @@ const WORDS: Record<FindingCode, string> = {
   snapshots_unbounded: 'snapshots not expired',
   metadata_large: 'large metadata',
   manifests_fragmented: 'fragmented manifests',
+  metadata_versions_kept: 'old metadata kept',
   partition_skew: 'partition skew',
   schema_breaking: 'breaking schema change',
   schema_changed: 'schema changed',
@@ -85,8 +87,9 @@ export function lookOf(finding: Pick<Finding, 'state' | 'severity' | 'code' | 'c
 }
 
 /** The commit that closed a finding; null: it is open, or something else closed it. */
-export function closingCommit({ state, group, closed_by: by }: Finding): string | null {
-  return state === 'closed' && group !== 'jobs' && by !== null && /^-?\d+$/.test(by) ? by : null;
+export function closingCommit({ state, group, code, closed_by: by }: Finding): string | null {
+  const ofTable = group !== 'jobs' || code === 'objective_missed';
+  return state === 'closed' && ofTable && by !== null && /^-?\d+$/.test(by) ? by : null;
 }
 
 /** The commit that caused a finding; null if unknown. */

@@ -55,7 +55,7 @@ def partition_skew(keys: list[PartitionKey], data_files: npt.NDArray[np.int64], 
     live = np.flatnonzero(data_files > 0)
     if not any(keys[place][1] for place in live.tolist()):
         return Shape()
-    return shape_of(uneven=skew(sizes[live]))
+    return shape_of(uneven=skew(sizes[live]), most_files=int(data_files[live].max()))
 
 
 class LiveFiles(NamedTuple):

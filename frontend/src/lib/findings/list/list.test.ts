@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { markdownText } from '#lib/format/markdown.ts';
+import type { FindingCode } from '#lib/findings/words.ts';
 import { evidenceRows } from '#lib/findings/evidence.ts';
 import { findingsCsv } from './export.ts';
 import { finding, NOW, OPENED, recovered, SNAPSHOT } from '#lib/findings/fixtures.ts';
@@ -61,6 +62,16 @@ test('evidence has labels and units, unknown names are spelled out, texts stay t
   );
 });
 
+test('the threshold has the unit of what it limits', () => {
+  const shown = (code: FindingCode, evidence: Record<string, number>) =>
+    evidenceRows({ code, evidence }).map(({ label, value }) => `${label}: ${value}`);
+  expect(shown('small_files', { threshold: 19 })).toEqual(['Threshold: 19']);
+  expect(shown('metadata_large', { threshold: 5_000_000 })).toEqual(['Threshold: 5.0 MB']);
+  expect(shown('partition_skew', { threshold: 10 })).toEqual(['Threshold: 10×']);
+  expect(shown('stale', { threshold_seconds: 3600 })).toEqual(['Threshold: 1 h']);
+  expect(shown('compaction_ineffective', { threshold_share: 0.1 })).toEqual(['Threshold: 10 %']);
+});
+
 test('a row of the export has each value and the sentences; a name is no formula', () => {
   const [head, row] = findingsCsv([finding({ table: '=1+1' })], NOW)
     .trim()
@@ -120,5 +131,6 @@ test('only a commit is a commit', () => {
   expect(closingCommit(recovered())).toBe('378142004021992640');
   expect(closingCommit(recovered({ closed_by: 'expired' }))).toBeNull();
   expect(closingCommit(recovered({ group: 'jobs', closed_by: '17' }))).toBeNull();
+  expect(closingCommit(recovered({ group: 'jobs', code: 'objective_missed', closed_by: '17' }))).toBe('17');
   expect(closingCommit(finding())).toBeNull();
 });

@@ -1,0 +1,57 @@
+"""What was promised for tables and jobs: the highest acceptable age of a table's last commit, and duration of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from limnograph.domain.ids import TableName, matches
+from limnograph.domain.time import MICROS_PER_SECOND
+
+
+class Objective(NamedTuple):
+    """`tables`, `jobs`: patterns over `catalog.namespace.table` and over names of jobs, an empty one matches all.
+    `window_s`: how long a limit must be exceeded before it counts as missed, and kept before it counts as met.
+    """
+
+    tables: str
+    freshness_s: float | None = None
+    jobs: str = ""
+    duration_s: float | None = None
+    window_s: float = 600.0
+
+
+class PromisedLimit(NamedTuple):
+    """A limit and its window, microseconds."""
+
+    limit_us: int
+    window_us: int
+
+
+class Objectives:
+    """The first objective that matches and has the limit applies. Immutable after construction."""
+
+    def __init__(self, promised: Sequence[Objective] = ()) -> None:
+        self._promised = tuple(promised)
+
+    def freshness(self, name: TableName) -> PromisedLimit | None:
+        """The highest acceptable age of a table's last commit; None without an objective."""
+        text = str(name)
+        found = (_promised(one.freshness_s, one) for one in self._promised if matches(one.tables, text))
+        return next((limit for limit in found if limit is not None), None)
+
+    def duration(self, name: TableName, job: str) -> PromisedLimit | None:
+        """The highest acceptable duration of a job on a table; None without an objective."""
+        text = str(name)
+        found = (
+            _promised(one.duration_s, one)
+            for one in self._promised
+            if matches(one.tables, text) and (not one.jobs or matches(one.jobs, job))
+        )
+        return next((limit for limit in found if limit is not None), None)
+
+
+def _promised(seconds: float | None, objective: Objective) -> PromisedLimit | None:
+    if seconds is None:
+        return None
+    return PromisedLimit(round(seconds * MICROS_PER_SECOND), round(objective.window_s * MICROS_PER_SECOND))

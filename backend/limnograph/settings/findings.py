@@ -1,0 +1,210 @@
+"""Sections `[findings]` and `[findings.CODE]`: which findings are evaluated, and their thresholds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from limnograph.domain.finding_codes import FindingCode
+from limnograph.domain.finding_limits import DAY, HOUR, MIB, FindingLimits
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.settings.base import FrozenSettings
+
+_LIMITS = FindingLimits()
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Bytes = Annotated[int, msgspec.Meta(ge=0)]
+Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
+Factor = Annotated[float, msgspec.Meta(gt=1, le=1_000)]
+Days = Annotated[float, msgspec.Meta(gt=0, le=30)]
+
+
+class FindingSettings(FrozenSettings, frozen=True, kw_only=True):
+    """A finding without thresholds."""
+
+    enabled: bool = True
+    """Whether the finding is evaluated. An open one of a disabled code is withdrawn."""
+
+
+class FileBurstSettings(FindingSettings, frozen=True, kw_only=True):
+    """A commit, or commits of one writer within 5 minutes, that add many more small files than usual."""
+
+    files: Count = _LIMITS.burst_files
+    """Files that are no burst, whatever is usual."""
+    over_usual: Factor = _LIMITS.burst_over_usual
+    """Multiple of the files that the writer usually adds."""
+    small_share: Share = _LIMITS.burst_small_share
+    """Share of the target size below which the average added file is small."""
+
+
+class SmallFilesSettings(FindingSettings, frozen=True, kw_only=True):
+    """Small files that a compaction would at least halve."""
+
+    saved_files: Count = _LIMITS.saved_files
+    """Files that a compaction would save."""
+    saved_share: Share = _LIMITS.saved_share
+    """The same as a share of the live files; both are needed."""
+
+
+class TooManyFilesSettings(FindingSettings, frozen=True, kw_only=True):
+    """More data files than a query can plan quickly."""
+
+    data_files: Count = _LIMITS.data_files
+    """Data files of the table."""
+    partition_files: Count = _LIMITS.partition_files
+    """Data files of one partition."""
+    large_share: Share = _LIMITS.large_share
+    """Share of the target size above which the table is simply large."""
+
+
+class CompactionStoppedSettings(FindingSettings, frozen=True, kw_only=True):
+    """No rewrite although there is debt."""
+
+    gaps: Factor = _LIMITS.replace_gaps
+    """Multiple of the usual time between two rewrites."""
+    least_hours: Annotated[float, msgspec.Meta(gt=0, le=720)] = _LIMITS.replace_least / HOUR
+    """Hours without a rewrite, at least."""
+
+
+class CompactionIneffectiveSettings(FindingSettings, frozen=True, kw_only=True):
+    """Two rewrites in a row that hardly reduce the debt."""
+
+    rewritten_files: Count = _LIMITS.rewritten_files
+    """Files that a rewrite must have rewritten to count."""
+    removed_share: Share = _LIMITS.removed_debt
+    """Share of the debt that it must remove."""
+
+
+class DeleteFilesSettings(FindingSettings, frozen=True, kw_only=True):
+    """Delete files that no one merges."""
+
+    delete_files: Count = _LIMITS.delete_files
+    """Delete files more than 7 days before."""
+    delete_share: Share = _LIMITS.delete_share
+    """Delete files per data file; both are needed."""
+
+
+class EqualityDeletesSettings(FindingSettings, frozen=True, kw_only=True):
+    """Live equality deletes."""
+
+    warning_days: Annotated[int, msgspec.Meta(ge=1, le=30)] = _LIMITS.equality_days
+    """Days after which the severity is `warning`."""
+
+
+class SnapshotsSettings(FindingSettings, frozen=True, kw_only=True):
+    """Snapshots that no one expires."""
+
+    snapshots: Count = _LIMITS.snapshots
+    """Retained snapshots."""
+    age_days: Days = _LIMITS.snapshot_age / DAY
+    """Days since the oldest of them was committed. The table property `history.expire.max-snapshot-age-ms` takes the
+    place of this.
+    """
+
+
+class MetadataLargeSettings(FindingSettings, frozen=True, kw_only=True):
+    """A large metadata file, which every commit writes again."""
+
+    metadata_bytes: Annotated[int, msgspec.Meta(ge=1)] = _LIMITS.metadata_bytes
+    """Bytes of the metadata file."""
+
+
+class ManifestsSettings(FindingSettings, frozen=True, kw_only=True):
+    """More manifests than their bytes need."""
+
+    target_bytes: Annotated[int, msgspec.Meta(ge=MIB)] = _LIMITS.manifest_target
+    """Bytes that a manifest should have. The table property `commit.manifest.target-size-bytes` takes the place of
+    this.
+    """
+    factor: Factor = _LIMITS.manifest_factor
+    """Multiple of the number of manifests that their bytes need."""
+    excess: Count = _LIMITS.manifest_excess
+    """Manifests more than their bytes need; both are needed."""
+    least: Count = _LIMITS.manifests_merged
+    """Manifests below which the writer has not yet merged them. The table property `commit.manifest.min-count-to-merge`
+    takes the place of this.
+    """
+
+
+class MetadataVersionsSettings(FindingSettings, frozen=True, kw_only=True):
+    """Old metadata files that no one deletes, because `write.metadata.delete-after-commit.enabled` is not set."""
+
+    versions: Count = _LIMITS.metadata_versions
+    """Old metadata files that the newest one lists."""
+
+
+class PartitionSkewSettings(FindingSettings, frozen=True, kw_only=True):
+    """A partition that is much larger than the median one."""
+
+    partitions: Count = _LIMITS.skew_partitions
+    """Partitions of the table, at least."""
+    ratio: Factor = _LIMITS.skew_ratio
+    """Bytes of the largest partition divided by those of the median partition."""
+
+
+class StaleSettings(FindingSettings, frozen=True, kw_only=True):
+    """No commit at the usual rhythm."""
+
+    gaps: Factor = _LIMITS.stale_intervals
+    """Multiple of the usual gap between commits."""
+    least_seconds: Annotated[float, msgspec.Meta(ge=60)] = _LIMITS.stale_least / MICROS_PER_SECOND
+    """Seconds without a commit, at least."""
+
+
+class JobSlowerSettings(FindingSettings, frozen=True, kw_only=True):
+    """A job that takes longer than it did."""
+
+    ratio: Factor = _LIMITS.slower
+    """Lower bound of the duration divided by the usual one."""
+
+
+class JobSilentSettings(FindingSettings, frozen=True, kw_only=True):
+    """A job that no longer runs at its usual rhythm."""
+
+    gaps: Factor = _LIMITS.silent_median
+    """Multiple of the median time between two runs."""
+    least_seconds: Annotated[float, msgspec.Meta(ge=60)] = _LIMITS.silent_least / MICROS_PER_SECOND
+    """Seconds without a run, at least."""
+
+
+class JobFailingSettings(FindingSettings, frozen=True, kw_only=True):
+    """A job whose runs fail."""
+
+    runs: Count = _LIMITS.failed_runs
+    """Failed runs in a row."""
+
+
+class FindingsSettings(FrozenSettings, frozen=True, kw_only=True):
+    """What is wrong with tables and jobs ([findings.md](findings.md)). Each code has a section of its own, with
+    `enabled` and its thresholds.
+    """
+
+    small_table_bytes: Bytes = _LIMITS.small_table_bytes
+    """Below this size, findings about files, deletes, metadata and layout have severity `info`."""
+    unreadable: FindingSettings = FindingSettings()
+    job_slower: JobSlowerSettings = JobSlowerSettings()
+    job_silent: JobSilentSettings = JobSilentSettings()
+    job_failing: JobFailingSettings = JobFailingSettings()
+    objective_missed: FindingSettings = FindingSettings()
+    file_burst: FileBurstSettings = FileBurstSettings()
+    small_files: SmallFilesSettings = SmallFilesSettings()
+    too_many_files: TooManyFilesSettings = TooManyFilesSettings()
+    compaction_stopped: CompactionStoppedSettings = CompactionStoppedSettings()
+    compaction_ineffective: CompactionIneffectiveSettings = CompactionIneffectiveSettings()
+    delete_files_growing: DeleteFilesSettings = DeleteFilesSettings()
+    equality_deletes: EqualityDeletesSettings = EqualityDeletesSettings()
+    snapshots_unbounded: SnapshotsSettings = SnapshotsSettings()
+    metadata_large: MetadataLargeSettings = MetadataLargeSettings()
+    manifests_fragmented: ManifestsSettings = ManifestsSettings()
+    metadata_versions_kept: MetadataVersionsSettings = MetadataVersionsSettings()
+    partition_skew: PartitionSkewSettings = PartitionSkewSettings()
+    schema_breaking: FindingSettings = FindingSettings()
+    schema_changed: FindingSettings = FindingSettings()
+    spec_changed: FindingSettings = FindingSettings()
+    stale: StaleSettings = StaleSettings()
+    history_gap: FindingSettings = FindingSettings()
+
+    def of(self, code: FindingCode) -> FindingSettings:
+        """The section of a code."""
+        section: FindingSettings = getattr(self, code)
+        return section

@@ -1,0 +1,68 @@
+"""The thresholds of findings that the settings give."""
+
+from __future__ import annotations
+
+from limnograph.domain.finding_codes import CODES
+from limnograph.domain.finding_limits import DAY, HOUR, FindingLimits
+from limnograph.domain.objectives import Objective, Objectives
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.settings import Settings
+from limnograph.settings.findings import FindingsSettings
+
+
+def objectives_of(settings: Settings) -> Objectives:
+    """What the settings promise."""
+    return Objectives(
+        [
+            Objective(each.tables, each.freshness_seconds, each.jobs, each.duration_seconds, each.window_seconds)
+            for each in settings.objectives
+        ]
+    )
+
+
+def limits_of(settings: FindingsSettings) -> FindingLimits:
+    """Thresholds by their names in the rules, times in microseconds."""
+    burst, small, many = settings.file_burst, settings.small_files, settings.too_many_files
+    stopped, ineffective = settings.compaction_stopped, settings.compaction_ineffective
+    deletes, snapshots, manifests = (
+        settings.delete_files_growing,
+        settings.snapshots_unbounded,
+        settings.manifests_fragmented,
+    )
+    skew, stale, silent = settings.partition_skew, settings.stale, settings.job_silent
+    return FindingLimits(
+        disabled=frozenset(code for code in CODES if not settings.of(code).enabled),
+        small_table_bytes=settings.small_table_bytes,
+        burst_files=burst.files,
+        burst_over_usual=burst.over_usual,
+        burst_small_share=burst.small_share,
+        saved_files=small.saved_files,
+        saved_share=small.saved_share,
+        data_files=many.data_files,
+        partition_files=many.partition_files,
+        large_share=many.large_share,
+        replace_gaps=stopped.gaps,
+        replace_least=round(stopped.least_hours * HOUR),
+        rewritten_files=ineffective.rewritten_files,
+        removed_debt=ineffective.removed_share,
+        delete_files=deletes.delete_files,
+        delete_share=deletes.delete_share,
+        equality_days=settings.equality_deletes.warning_days,
+        snapshots=snapshots.snapshots,
+        snapshot_age=round(snapshots.age_days * DAY),
+        metadata_bytes=settings.metadata_large.metadata_bytes,
+        manifest_target=manifests.target_bytes,
+        manifest_factor=manifests.factor,
+        manifest_excess=manifests.excess,
+        manifests_merged=manifests.least,
+        metadata_versions=settings.metadata_versions_kept.versions,
+        skew_partitions=skew.partitions,
+        skew_ratio=skew.ratio,
+        stale_intervals=stale.gaps,
+        stale_least=round(stale.least_seconds * MICROS_PER_SECOND),
+        slower=settings.job_slower.ratio,
+        slower_back=settings.job_slower.ratio,
+        silent_median=silent.gaps,
+        silent_least=round(silent.least_seconds * MICROS_PER_SECOND),
+        failed_runs=settings.job_failing.runs,
+    )
