@@ -10,6 +10,8 @@ export PYTHONUNBUFFERED := 1
 # Images of containers set it: each process that the tests start would compile all that it imports, for 2 s of CPU.
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST_ARGS ?=
+# A worker waits for a quarter of its time, for processes, deadlines and disks: a third one keeps two cores busy.
+PYTEST_WORKERS ?= 3
 DEMO_ARGS ?=
 E2E_ARGS ?=
 BLAME_ARGS ?=
@@ -40,7 +42,7 @@ demo: setup ## Start the demo: a real lake with a story, Prometheus, pipeline, s
 
 .PHONY: test
 test: setup ## Unit, contract, Spark, Prometheus and browser tests (15 minutes on a quiet machine of two cores)
-	pytest -n 2 --dist loadgroup --no-loadscope-reorder --durations=25 $(PYTEST_ARGS) || $(AGAIN)
+	pytest -n $(PYTEST_WORKERS) --dist loadgroup --no-loadscope-reorder --durations=25 $(PYTEST_ARGS) || $(AGAIN)
 	cd frontend && npm test
 	$(MAKE) e2e
 

@@ -13,7 +13,7 @@ export default defineConfig({
   webServer: given
     ? undefined
     : {
-        command: `${root}/.venv/bin/limnograph demo --dir ${root}/.demo --port ${new URL(url).port}`,
+        command: `${root}/.venv/bin/limnograph demo --dir ${root}/.demo --port ${new URL(url).port} --jobs-every 20`,
         url: `${url}/readyz`,
         timeout: 15 * 60_000,
         stdout: 'pipe',

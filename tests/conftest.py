@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lakes import Lake
+from worker_groups import pytest_configure_node, pytest_xdist_make_scheduler, write_groups  # noqa: F401, hooks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,15 +67,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"a matter of hours: make nightly sets {STEPS_ENV}")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run side by side (`-n 2`), all tests of the one Spark session go to one process, and so do those of a file that
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run side by side (`-n 3`), all tests of the one Spark session go to one process, and so do those of a file that
     share a world: two processes would build it twice. What takes minutes begins first: begun last it would leave the
-    other process idle.
+    others idle.
     """
     for item in items:
         if item.get_closest_marker("xdist_group") is None and (group := _shares(item)):
             item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=_begins)
+    write_groups(config, items)
 
 
 def _shares(item: pytest.Item) -> str:

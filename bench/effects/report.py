@@ -33,12 +33,12 @@ def _table(name: str, results: dict[str, Any]) -> str:
     if name == "power":
         return _power(results["power"])
     if name == "summary":
-        rows = [*results["design"].values(), *results["own"].values()]
+        rows = [row for group in ("design", "own", "heldout") for row in results[group].values()]
+        covered, claims = [row["covers"] for row in rows], [row["false_claims"] for row in rows]
         return (
-            f"{results['histories']} histories per scene, seed {results['seed']}. Bounds cover {pooled(rows):.3f} of "
-            f"all truths with controls (nominal 0.95); at worst {min(row['covers'] for row in rows):.2f}. "
-            f"False claims: {sum(row['false_claims'] for row in rows) / len(rows):.3f}, at worst "
-            f"{max(row['false_claims'] for row in rows):.2f}."
+            f"{_span([row['histories'] for row in rows])} histories per scene, seed {results['seed']}. Bounds cover "
+            f"{pooled(rows):.3f} of all truths with controls (nominal 0.95); at worst {min(covered):.2f}. "
+            f"False claims: {sum(claims) / len(claims):.3f}, at worst {max(claims):.2f}."
         )
     rows = [
         (
@@ -70,6 +70,11 @@ def _power(results: dict[str, Any]) -> str:
 def _markdown(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     rule = "|---" + "|---:" * (len(head) - 1) + "|"
     return "\n".join(["| " + " | ".join(head) + " |", rule, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def _span(counts: list[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _share(value: float | None) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from effects.laws import Scene, draw
+from effects.laws import Law
 from limnograph.analysis.effect import measure_effect
 
 EFFECT = 0.8
@@ -17,7 +17,7 @@ EFFECT = 0.8
 CLAIMS = ("helped", "worse")
 
 
-def score(scene: Scene, histories: int, seed: int, ratio: float = EFFECT) -> dict[str, Any]:
+def score(law: Law, histories: int, seed: int, ratio: float = EFFECT) -> dict[str, Any]:
     """Half of the histories have no effect. Values are shares; `covers` is over the results that have bounds."""
     rng = np.random.default_rng(seed)
     bounded = covered = 0
@@ -26,7 +26,7 @@ def score(scene: Scene, histories: int, seed: int, ratio: float = EFFECT) -> dic
     used = time.process_time()
     for number in range(histories):
         kind = "effect" if number % 2 else "nothing"
-        history = draw(scene, math.log(ratio) if number % 2 else 0.0, rng)
+        history = law.history(math.log(ratio) if number % 2 else 0.0, rng)
         answer = measure_effect(history.case)
         verdicts[kind][answer.verdict] += 1
         if answer.low and answer.high:

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { root } from '../browser.ts';
 import { DASHBOARD, HEADERS } from './headers.ts';
+import { Notebook } from './notebook.ts';
 import { Past } from './past.ts';
 import { questionOf, readAll, write, type Recorded } from './recordings.ts';
 
@@ -34,6 +35,8 @@ export class Stub {
   readonly unknown: string[] = [];
   /** False: a question without a recording gets none, also while others are recorded. */
   records = true;
+  /** What people wrote. */
+  readonly notebook = new Notebook();
   url = '';
   /** Streams that were opened, and those that were refused, so far. */
   streams = 0;
@@ -79,7 +82,11 @@ export class Stub {
   }
 
   /** Says something on the stream of every page. */
-  tell(event: 'alert' | 'commit' | 'finding' | 'table' | 'sources', data: unknown, id: string): void {
+  tell(
+    event: 'alert' | 'commit' | 'finding' | 'note' | 'table' | 'sources',
+    data: unknown,
+    id: string,
+  ): void {
     for (const response of this.#listeners)
       response.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
@@ -104,6 +111,7 @@ export class Stub {
     const url = new URL((request.url ?? '/').replace(...this.#renamed), this.url);
     for (const [name, value] of Object.entries(this.#headers)) response.setHeader(name, value);
     if (url.pathname === '/api/v1/stream') return this.#stream(response);
+    if (url.pathname === '/api/v1/notes') return this.#notes(url, request, response);
     if (url.pathname.startsWith('/api/') || url.pathname === '/a') return this.#api(url, response);
     if (url.pathname.startsWith('/docs/runbooks/')) return this.#runbook(url.pathname, response);
     this.#file(url.pathname, response);
@@ -119,6 +127,16 @@ export class Stub {
     if (recorded) return this.#send(response, recorded.status, recorded.body);
     this.unknown.push(question);
     this.#send(response, 501, { type: 'not-recorded', title: 'Not recorded', status: 501, detail: question });
+  }
+
+  async #notes(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const part of request) body += String(part);
+    await this.#gate;
+    const posted = request.method === 'POST';
+    const answer = posted ? this.notebook.post(JSON.parse(body)) : this.notebook.list(url.searchParams);
+    this.#send(response, answer.status, answer.body);
+    if (posted && answer.status < 300) this.tell('note', answer.body, 'x-note');
   }
 
   async #record(url: URL): Promise<Recorded> {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from rule_promtool import promtool
+from rule_promtool import needed_rules, promtool, with_needed_rules
 
 from exposed_metrics import exposed
 from limnograph.api.docs.runbooks import runbooks
@@ -58,9 +58,25 @@ def test_the_rules_are_the_documented_ones_and_promtool_accepts_them() -> None:
 
 
 @pytest.mark.parametrize("file", TESTS, ids=lambda file: file.stem)
-def test_every_rule_passes_its_promtool_tests(file: Path) -> None:
-    found = promtool("test", "rules", file)
+def test_every_rule_passes_its_promtool_tests(file: Path, tmp_path: Path) -> None:
+    found = promtool("test", "rules", *with_needed_rules(file, tmp_path))
     assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_a_promtool_test_runs_beside_the_rules_that_its_checks_depend_on() -> None:
+    def needed(*expressions: str) -> frozenset[str]:
+        return needed_rules({"promql_expr_test": [{"expr": expr} for expr in expressions]}, GROUPS)
+
+    stalled = needed('count(ALERTS{alertname="LimnographPipelineStalled", alertstate="firing"})')
+    assert stalled == {
+        "LimnographPipelineStalled",
+        "limnograph:last_pass:timestamp_seconds",
+        "limnograph:pass_age_seconds:threshold",
+    }
+    assert needed("limnograph:pass_age_seconds:threshold") == {"limnograph:pass_age_seconds:threshold"}
+    assert needed("lakehouse_table_data_files") == frozenset()
+    assert needed('count(ALERTS{alertstate="firing"})') == needed("ALERTS") == set(ALERTS) | RECORDED
+    assert needed_rules({"alert_rule_test": []}, GROUPS) == set(ALERTS) | RECORDED
 
 
 def test_every_rule_has_promtool_tests_that_fire_it_and_that_do_not() -> None:

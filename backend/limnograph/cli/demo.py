@@ -33,9 +33,16 @@ Examples:
 )
 @click.option("--check", is_flag=True, help="Verify the whole chain, print a JSON summary, and stop what was started.")
 @click.option("--fresh", is_flag=True, help="Rebuild the lake, with a story of today.")
+@click.option(
+    "--jobs-every",
+    type=click.IntRange(10, 600),
+    default=60,
+    show_default=True,
+    help="Seconds between two runs of a generated job; an effect needs five runs.",
+)
 @click.option("--dir", "root", type=click.Path(path_type=Path, file_okay=False), default=USUAL_DIR, show_default=True)
 @click.pass_context
-def command(context: click.Context, port: int | None, *, check: bool, fresh: bool, root: Path) -> None:
+def command(context: click.Context, port: int | None, *, check: bool, fresh: bool, jobs_every: int, root: Path) -> None:
     """Start a demo lake with a story, its Prometheus, Alertmanager, the pipeline, the server and a live job.
 
     Everything is stored in one folder and listens on 127.0.0.1. Ctrl-C stops all of it; the next start takes seconds.
@@ -53,7 +60,7 @@ def command(context: click.Context, port: int | None, *, check: bool, fresh: boo
         sys.exit(prove(root, port=port, fresh=fresh))
     from limnograph.demo.run import run
 
-    run(root, port=port, fresh=fresh)
+    run(root, port=port, fresh=fresh, jobs_every=jobs_every)
 
 
 @command.command("burst", epilog=_BURST_EXAMPLES)
@@ -88,8 +95,8 @@ def burst(usual: Path, root: Path | None, *, table: str, files: int, wait: float
 def compact(usual: Path, root: Path | None, *, table: str) -> None:
     """Merge the files of earlier bursts in a table of the running demo.
 
-    The finding of the burst closes, and the job that it slowed down is fast again. The operation of the commit is
-    overwrite, because PyIceberg cannot commit a replace.
+    The finding of the burst closes, and the job that it slowed down is fast again. After eight runs the ledger of
+    effects shows by how much.
     """
     from limnograph.demo.compaction import compact as merge
 

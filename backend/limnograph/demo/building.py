@@ -1,4 +1,4 @@
-"""Builds the demo's data once per folder: the lake with its history, the history in Prometheus, the story."""
+"""Builds the demo's data once per folder: the lake with its history, the history in Prometheus, story and alerts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from pathlib import Path
 
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake import build as lake
+from limnograph.demo.lake.meta import recorded_rows
 from limnograph.demo.lake.replay import EVERY, replay
 from limnograph.demo.lake.session import start, stop
 from limnograph.demo.lake.timeshift import CatalogFile, local, shift
 from limnograph.demo.metrics import backfill
+from limnograph.demo.metrics.rule_history import evaluate
+from limnograph.demo.metrics.tables import COLUMNS, main_moves, table_families
+from limnograph.demo.processes import alerting, past_alerts
 from limnograph.demo.processes.configuration import limnograph_toml
 from limnograph.demo.processes.tools import free_port, tool
 from limnograph.demo.progress import Progress
@@ -20,7 +24,7 @@ from limnograph.demo.story.plan import READER, tables, writer_of
 from limnograph.demo.story.steps import TablePlan
 from limnograph.settings import load
 
-VERSION = 1
+VERSION = 2
 """Increased when lakes of older versions can no longer be used."""
 
 
@@ -63,9 +67,9 @@ def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
     told = story.tell(calendar, plans, marks)
     story.write(told, folder.story)
     heads = {name: local(of_table[-1].location) for name, of_table in stages.items()}
+    replay(folder, stages, progress)
     samples = fill_prometheus(folder, promtool, calendar, plans, heads)
     progress.say(f"Prometheus history written: {samples:,} samples")
-    replay(folder, stages, progress)
     folder.mark_built(
         {
             "version": VERSION,
@@ -81,11 +85,20 @@ def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
 def fill_prometheus(
     folder: Folder, promtool: Path, calendar: Calendar, plans: tuple[TablePlan, ...], heads: Mapping[str, Path]
 ) -> int:
-    """Write the history into the TSDB. Returns the number of samples. `heads`: newest metadata file of each table."""
+    """Write the history into the TSDB, and the alerts that the rules raise on it into their file. Returns the number of
+    samples. `heads`: newest metadata file of each table.
+    """
     reader = writer_of(READER, calendar, 71)
+    rows = recorded_rows(folder, COLUMNS)
+    of_tables = table_families(calendar, {name: main_moves(head, rows[name]) for name, head in heads.items()})
+    folder.thresholds.write_text(alerting.thresholds_yml([f"lake.{plan.name}" for plan in plans]))
+    rules = [*sorted(alerting.rules().glob("*.yml")), folder.thresholds]
+    past = evaluate(promtool, folder.scratch, rules, calendar, of_tables)
+    past_alerts.write(past.alerts, folder.alerts)
     families = [
         *backfill.job_families(calendar, signals.runs(calendar, plans)),
-        *backfill.table_families(calendar, backfill.load_metadata(heads)),
+        *of_tables,
+        *past.families,
         *backfill.executor_families(calendar, reader.app_id, reader.app_name),
     ]
     return backfill.write_blocks(promtool, folder.scratch, folder.tsdb, calendar, families)

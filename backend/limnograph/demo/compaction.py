@@ -13,14 +13,13 @@ from limnograph.demo.burst import BURST_FILE, data_file, known_tables, running
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake.commits import open_table
 from limnograph.demo.lake.timeshift import local
+from limnograph.demo.story.plan import COMPACTOR
 from limnograph.domain.errors import EnvironmentFault, InvalidInput
 
 if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
     from pyiceberg.table import Table
     from pyiceberg.typedef import Record
-
-APPLICATION = "demo_compact"
 
 
 class CompactionCommit(NamedTuple):
@@ -62,18 +61,15 @@ def burst_files(table: Table) -> list[DataFile]:
 
 
 def replace(table: Table, files: list[DataFile]) -> CompactionCommit:
-    """Write one file per partition with the rows of `files`, and exchange them in one commit. Its operation is
-    `overwrite`, because PyIceberg cannot commit a `replace`.
-    """
+    """Write one file per partition with the rows of `files`, and exchange them in one commit of operation `replace`."""
+    from limnograph.demo.lake.rewrite import RewriteFiles
+
     parts: dict[Record, list[DataFile]] = defaultdict(list)
     for file in files:
         parts[file.partition].append(file)
     merged = [_merged(table, partition, part) for partition, part in parts.items()]
-    summary = {"app-id": f"{APPLICATION}-{time.time_ns()}", "app-name": APPLICATION, "engine-name": "pyiceberg"}
-    with (
-        table.transaction() as transaction,
-        transaction.update_snapshot(snapshot_properties=summary).overwrite() as exchanged,
-    ):
+    summary = {"app-id": f"{COMPACTOR}-{time.time_ns()}", "app-name": COMPACTOR, "engine-name": "pyiceberg"}
+    with table.transaction() as transaction, RewriteFiles.in_main(transaction, table.io, summary) as exchanged:
         for file in files:
             exchanged.delete_data_file(file)
         for file in merged:

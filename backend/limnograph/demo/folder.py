@@ -17,6 +17,8 @@ from limnograph.domain.errors import Conflict, EnvironmentFault
 OWN = (
     "built.json",
     "story.json",
+    "alerts.json",
+    "alerts-delivered.json",
     "running.json",
     "limnograph.toml",
     "prometheus.yml",
@@ -52,7 +54,9 @@ class Folder:
         self.alertmanager = self.root / "alertmanager"
         self.alertmanager_config = self.root / "alertmanager.yml"
         self._built = self.root / "built.json"
+        self.alerts = self.root / "alerts.json"
         self._running = self.root / "running.json"
+        self._alerts_delivered = self.root / "alerts-delivered.json"
 
     @property
     def place(self) -> LakeLocation:
@@ -72,6 +76,15 @@ class Folder:
     def mark_built(self, facts: dict[str, Any]) -> None:
         """Write the marker, as the last step of a build."""
         self._built.write_text(json.dumps(facts, indent=1) + "\n")
+
+    @property
+    def alerts_delivered(self) -> bool:
+        """Whether the server has received the alerts of the history."""
+        return self._alerts_delivered.exists()
+
+    def mark_alerts_delivered(self, transitions: int) -> None:
+        """Note that the server has received them, so that the next start does not send them again."""
+        self._alerts_delivered.write_text(json.dumps({"transitions": transitions}) + "\n")
 
     @contextmanager
     def announced(self, addresses: dict[str, Any]) -> Iterator[None]:

@@ -17,8 +17,10 @@ USUAL_PORT = 8787
 USUAL_DIR = Path(".demo")
 
 
-def run(root: Path, *, port: int | None, fresh: bool) -> None:
-    """Run until Ctrl-C or SIGTERM. Raises LimnographError with the remedy."""
+def run(root: Path, *, port: int | None, fresh: bool, jobs_every: int) -> None:
+    """Run until Ctrl-C or SIGTERM. `jobs_every`: seconds between two runs of a generated job. Raises LimnographError
+    with the remedy.
+    """
     progress, folder = Progress(), Folder(root)
     supervisor.stop_on_signals()
     with folder.held():
@@ -27,7 +29,7 @@ def run(root: Path, *, port: int | None, fresh: bool) -> None:
             folder.clear()
         try:
             told = building.ensure(folder, int(time.time() * 1000), progress)
-            with supervisor.everything(folder, told, ports, progress) as children:
+            with supervisor.everything(folder, told, ports, progress, jobs_every=jobs_every) as children:
                 sys.stderr.write(welcome(told, ports, folder, progress.seconds))
                 supervisor.watch(children, progress)
         except KeyboardInterrupt:

@@ -136,12 +136,8 @@ async def keep_measuring_effects(measurer: EffectMeasurer, store: HotStore) -> N
             _log.exception("effects could not be measured")
 
 
-async def keep_finding(
-    evaluator: FindingsEvaluator, effects: FindingEffects, team: TeamMemory, store: HotStore, live: Live
-) -> None:
-    """Evaluate findings as facts arrive, publish their transitions, and measure their effects, once the meta tables
-    have been read.
-    """
+async def keep_finding(evaluator: FindingsEvaluator, team: TeamMemory, store: HotStore, live: Live) -> None:
+    """Evaluate findings as facts arrive, and publish their transitions, once the meta tables have been read."""
     while True:
         await asyncio.sleep(EVALUATE_S)
         if not store.attempted:
@@ -153,11 +149,24 @@ async def keep_finding(
                 live.publish("reset", ResetStreamEvent(reason="too-much"))
             for fact in recorded[:MOST_FINDINGS]:
                 live.publish("finding", stream_event(fact))
-            await effects.measure_due()
         except LimnographError as error:
             _log.warning("findings: %s", error)
         except Exception:  # noqa: BLE001  # the next call starts from the same state
             _log.exception("findings could not be evaluated")
+
+
+async def keep_measuring_findings(effects: FindingEffects, store: HotStore) -> None:
+    """Measure the effects of findings. A task of its own: a finding does not wait for the effects of others to open."""
+    while True:
+        await asyncio.sleep(EVALUATE_S)
+        if not store.attempted:
+            continue
+        try:
+            await effects.measure_due()
+        except LimnographError as error:
+            _log.warning("effects of findings: %s", error)
+        except Exception:  # noqa: BLE001  # the next call starts from the same state
+            _log.exception("effects of findings could not be measured")
 
 
 async def keep_observing_jobs(jobs: JobFindings, evaluator: FindingsEvaluator, store: HotStore) -> None:

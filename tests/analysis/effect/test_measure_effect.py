@@ -9,7 +9,7 @@ import pytest
 
 from effect_cases import HOUR, MONDAY, case, durations
 from limnograph.analysis.effect import measure_effect
-from limnograph.domain.answers.effects import ControlJob, EffectCase, EffectLoad, EffectOperation, OtherEvent
+from limnograph.domain.answers.effects import ControlJob, Effect, EffectCase, EffectLoad, EffectOperation, OtherEvent
 
 CUT = MONDAY + 47 * HOUR + HOUR // 2
 
@@ -233,6 +233,32 @@ def test_odd_durations_never_fail_and_bounds_are_numbers(seconds: list[float]) -
     answer = measure_effect(case(runs={"duration_seconds": seconds}))
     for each in (answer.estimate, answer.low, answer.high):
         assert each is None or (math.isfinite(each.ratio) and math.isfinite(each.seconds))
+
+
+def width(answer: Effect) -> float:
+    assert answer.low
+    assert answer.high
+    return answer.high.ratio - answer.low.ratio
+
+
+def test_runs_in_quick_succession_say_less_than_as_many_at_the_usual_pace() -> None:
+    """Noise that lasts for hours is the same noise for each of them."""
+    noise, rng = [0.0], np.random.default_rng(8)
+    for _ in range(71):
+        noise.append(0.7 * noise[-1] + float(rng.normal(0, 0.06)))
+    seconds = [100 * math.exp(value) for value in noise]
+    usual = [MONDAY + number * HOUR for number in range(72)]
+    quick = usual[:48] + [CUT + HOUR // 2 + number * HOUR // 6 for number in range(24)]
+    late = measure_effect(case(runs={"times": usual, "duration_seconds": seconds}))
+    soon = measure_effect(case(runs={"times": quick, "duration_seconds": seconds}))
+    assert width(soon) > 1.15 * width(late)
+
+
+def test_after_a_deploy_the_trend_may_differ_and_after_an_overwrite_only_the_level() -> None:
+    deployed, overwritten = (
+        measure_effect(case(others=[OtherEvent(at=CUT - 20 * HOUR, kind=kind)])) for kind in ("deploy", "overwrite")
+    )
+    assert width(deployed) > 1.05 * width(overwritten)
 
 
 def test_equal_times_and_other_absent_parts_never_fail() -> None:

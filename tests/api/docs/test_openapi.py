@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from limnograph.api.docs.openapi import document, render
+from api_document import document
+from limnograph.api.docs.openapi import render
 
 COMMITTED = Path(__file__).parents[3] / "frontend/src/lib/api/openapi.json"
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import jsonschema
 import pytest
 
-from limnograph.api.docs.openapi import document
+from api_document import document
 
 _UI = Path(__file__).parents[3] / "e2e/ui"
 ALL = [*sorted((_UI / "recorded").glob("*.json")), *sorted((_UI / "without").glob("*.json"))]

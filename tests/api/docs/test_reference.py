@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from limnograph.api.docs.openapi import document, render
+from api_document import document
+from limnograph.api.docs.openapi import render
 from limnograph.api.docs.reference.__main__ import document as page_as_markdown
 from limnograph.api.docs.reference.blocks import Heading, Table, Text, markdown, page
 from limnograph.api.docs.reference.examples import SERVER

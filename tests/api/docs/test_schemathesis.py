@@ -17,7 +17,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
-from limnograph.api.docs.openapi import document
+from api_document import document
 from limnograph.api.docs.reference.examples import NAMES
 from served_lake import Served, served
 

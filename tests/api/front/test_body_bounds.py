@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 from access_kit import guarded
-from limnograph.api.docs import openapi
+from api_document import document
 from limnograph.api.front.body_structure import DEEPEST, MOST_ITEMS, MOST_VALUES, check
 from limnograph.api.wire.problems import TooLarge
 from limnograph.domain.errors import InvalidInput
@@ -32,7 +32,7 @@ def taking(*methods: str) -> list[tuple[str, str]]:
     """Method and a path of each route of the document with one of these methods."""
     return sorted(
         (method.upper(), path.format(**PLACES))
-        for path, operations in openapi.document()["paths"].items()
+        for path, operations in document()["paths"].items()
         for method in operations
         if method.upper() in methods
     )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_pages import answer
 
 from access_kit import guarded
-from limnograph.api.docs.openapi import document
+from api_document import document
 from limnograph.api.docs.reference.examples import NAMES
 from limnograph.api.front.paths import refusal
 from serving_kit import NOW, application, lake, parts, row

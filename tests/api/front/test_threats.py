@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from limnograph.api.docs.openapi import document
+from api_document import document
 from limnograph.api.spa import load
 from serving_kit import HOUR, NOW, application, client, lake, parts, row
 

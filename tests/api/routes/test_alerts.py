@@ -181,6 +181,26 @@ def test_a_new_episode_ends_the_one_before_and_a_link_with_a_time_finds_the_righ
     assert len(get(made, f"/api/v1/alerts/{MARK}").json()["before"]) == 1
 
 
+def test_a_link_with_a_time_at_which_the_alert_did_not_fire_keeps_it_and_shows_the_closest_episode() -> None:
+    made = world()
+    first, second = FIRED - 12 * HOUR, FIRED
+    for at in (first, second):
+        post(made, body(alert(at=at), alert("resolved", at=at, ends=text(at + 20 * MINUTE))))
+
+    def opened(at: int) -> tuple[int, int]:
+        """The time in the path of a link with `startsAt`, and the start of the episode on its page."""
+        to = get(made, f"{LINK}&startsAt={at // 1000}").headers["location"]
+        assert to.startswith(f"/alerts/{MARK}?starts_at=")
+        return int(to.split("=")[1]) * 1000, get(made, f"/api/v1{to}").json()["alert"]["starts_at"] * 1000
+
+    assert opened(first) == (first, first)
+    assert opened(first + 7 * MINUTE) == (first, first)
+    assert opened(first + HOUR) == (first + HOUR, first)
+    assert opened(second - HOUR) == (second - HOUR, second)
+    assert opened(first - HOUR) == (first - HOUR, first)
+    assert opened(second + HOUR) == (second + HOUR, second)
+
+
 def test_a_list_is_paged_and_filtered() -> None:
     made = world()
     post(made, body(*(alert(shard=str(number)) for number in range(5)), alert(alertname="Other")))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from api_document import document
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.api.docs.openapi import document
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.wiring.server import ServerOptions, build_services
 from serving_kit import BIG, HOUR, MINUTE, NOW, FixedClock, MemoryInbox, change, client, lake, moved, parts, row, schema

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from effects.heldout import HELDOUT
 from effects.laws import ABSTAIN, ALONE, DESIGN, OWN
 from effects.report import PAGE, page
 from effects.score import pooled, score
@@ -22,6 +23,12 @@ def test_bounds_cover_in_every_scene_of_the_design_and_effects_are_found() -> No
 
 def test_bounds_cover_under_distributions_outside_the_design() -> None:
     rows = [score(scene, 16, 43) for scene in OWN.values()]
+    assert pooled(rows) >= 0.93
+    assert sum(row["false_claims"] for row in rows) / len(rows) <= 0.06
+
+
+def test_bounds_cover_under_laws_of_another_generator() -> None:
+    rows = [score(law, 16, 59) for law in HELDOUT.values()]
     assert pooled(rows) >= 0.93
     assert sum(row["false_claims"] for row in rows) / len(rows) <= 0.06
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import pytest
 
 from limnograph.demo.check.comparisons import (
@@ -206,3 +207,11 @@ def test_the_ledger_must_measure_the_repair_and_claim_nothing_of_the_innocent(ro
     repair = STORY.repair.snapshot_id or ""
     found = Ledger(measured(repair if name == "repair" else name, *rest) for name, *rest in rows)
     assert [one.ok for one in repair_is_measured(found, STORY)] == ok
+
+
+@pytest.mark.parametrize(("writer", "ok"), [("demo_compact", [True, True]), ("churn", [True, False])])
+def test_an_effect_of_a_compaction_on_request_is_not_held_against_the_ledger(writer: str, ok: list[bool]) -> None:
+    repair = measured(STORY.repair.snapshot_id or "", "helped", 0.3, 0.36)
+    asked = msgspec.structs.replace(measured("asked", "helped", 0.3, 0.6), writer=writer)
+    rows = Ledger([repair, asked, measured("other", "none", 0.98, 1.01)])
+    assert [one.ok for one in repair_is_measured(rows, STORY)] == ok

@@ -11,7 +11,7 @@ from pyiceberg.types import LongType, NestedField, TimestamptzType
 from lakes import Lake
 from limnograph.demo.lake.commits import LakeLocation, Mark, make_appends, mark, open_table
 from limnograph.demo.lake.timeshift import CatalogFile, Stage, local, moved, shift
-from limnograph.demo.metrics.backfill import main_history, table_families
+from limnograph.demo.metrics.tables import COLUMNS, main_moves, table_families
 from limnograph.demo.story.calendar import DAY, MINUTE, Calendar
 from limnograph.demo.story.steps import Append, Files, Writer
 
@@ -97,16 +97,24 @@ def test_an_unplanned_snapshot_is_an_error() -> None:
 
 
 def test_table_gauges_equal_the_summaries_at_each_instant(place: LakeLocation, marks: list[Mark]) -> None:
-    import json
-
     stages: list[Stage] = shift(CatalogFile(database(place)), "sales.events", marks, 3)
-    metadata = json.loads(local(stages[-1].location).read_text())
-    families = {family.name: family for family in table_families(CALENDAR, {"sales.events": metadata})}
+    CatalogFile(database(place)).point("sales.events", stages[-1].location)
+    metadata = open_table(place, "sales.events").metadata
+    rows = {
+        one.snapshot_id: {
+            **dict.fromkeys(COLUMNS),
+            "operation": one.summary.operation.value,
+            "total_data_files": int(one.summary["total-data-files"]),
+            "added_data_files": int(one.summary["added-data-files"]),
+        }
+        for one in metadata.snapshots
+    }
+    moves = main_moves(local(stages[-1].location), rows)
+    families = {family.name: family for family in table_families(CALENDAR, {"sales.events": moves})}
     samples = dict(families["lakehouse_table_data_files"].series[0].samples)
-    history = main_history(metadata)
     for at, value in samples.items():
-        newest = [one for one in history if one["timestamp-ms"] <= at * 1000][-1]
-        assert value == int(newest["summary"]["total-data-files"])
+        newest = [one for one in metadata.snapshot_log if one.timestamp_ms <= at * 1000][-1]
+        assert value == rows[newest.snapshot_id]["total_data_files"]
     assert min(samples) * 1000 >= STEPS[0].at
     counted = [value for _, value in families["lakehouse_table_added_data_files_total"].series[0].samples]
     assert counted == sorted(counted)

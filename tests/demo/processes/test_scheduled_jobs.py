@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from limnograph.demo.processes.scheduled_jobs import LIVE_EVERY_S, ScheduledJobs
+from itertools import pairwise
+from pathlib import Path
+
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField
+
+from limnograph.demo.burst import append
+from limnograph.demo.folder import Folder
+from limnograph.demo.processes.scheduled_jobs import LIVE_EVERY_S, ScheduledJobs, files_in
 from limnograph.demo.story.calendar import Calendar
 from limnograph.demo.story.plan import READER, STORY_TABLE
 from limnograph.demo.story.signals import schedules
@@ -49,6 +58,36 @@ def test_the_reader_runs_every_minute_and_a_burst_slows_it_down_until_it_is_comp
     again = reader(jobs, "spark_job_duration_seconds")
     assert again is not None
     assert again < 65
+
+
+def test_enough_other_jobs_run_beside_the_reader_at_a_steady_pace() -> None:
+    jobs = ScheduledJobs(schedules(), Calendar.at(int(NOW * 1000)), FileCounts(), NOW, 30)
+    starts: dict[str, set[float]] = {}
+    for second in range(600):
+        jobs.step(NOW + second)
+        for family in jobs.registry.collect():
+            for sample in family.samples:
+                if sample.name == "spark_job_last_finished_timestamp_seconds":
+                    starts.setdefault(sample.labels["job_name"], set()).add(sample.value)
+    assert {name: len(ends) >= 8 for name, ends in starts.items()} == {one.job_name: True for one in schedules()}
+    (reader_ends,) = [sorted(ends) for name, ends in starts.items() if name == READER]
+    gaps = [after - before for before, after in pairwise(reader_ends)]
+    assert all(20 < gap < 40 for gap in gaps)
+
+
+def test_files_are_counted_in_a_real_catalog_and_follow_its_commits(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.make()
+    catalog = SqlCatalog("lake", uri=folder.place.uri, warehouse=folder.place.warehouse)
+    files_of = files_in(folder.database)
+    assert files_of("sales.events") is None
+    catalog.create_namespace("sales")
+    table = catalog.create_table("sales.events", Schema(NestedField(1, "id", LongType())))
+    assert files_of("sales.events") is None
+    append(table, 3)
+    assert files_of("sales.events") == 3
+    append(catalog.load_table("sales.events"), 4)
+    assert files_of("sales.events") == 7
 
 
 def test_a_table_whose_files_are_unknown_slows_nothing_down() -> None:

@@ -6,25 +6,31 @@ import asyncio
 import random
 from collections.abc import Iterator
 
+import msgspec
+
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.facts.findings import FindingFact
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.metrics.series import Series
 from limnograph.domain.time import Micros, Millis
 from limnograph.services.sources import templates
-from serving_kit import HOUR, MINUTE, NOW, SECOND, FixedClock, change, lake, moved, parts, row
+from serving_kit import HOUR, MINUTE, NOW, SECOND, FixedClock, change, lake, moved, parts, row, schema
 
 GIB, MIB, DAY = 1 << 30, 1 << 20, 24 * HOUR
 COMMITS = 40
 NAMED = change("named", NOW - 40 * DAY, "x", subject="lake.sales.orders")
+A, B = (1, "a", "int"), (2, "b", "string")
+ALTERED = NOW - 90 * MINUTE
 BURST = {"added_data_files": 50_000, "added_bytes": 50_000 * MIB}
 
 
 class World:
     """A table with a commit each hour, and jobs that push their runs. Time starts at `start`."""
 
-    def __init__(self, start: int = NOW) -> None:
+    def __init__(self, start: int = NOW, *, altered_at: int | None = None, writes: str = "append") -> None:
+        """`altered_at`: when a column is dropped. The next commit, a `writes`, is the first one without it."""
         self.clock = FixedClock(start)
         known = {"total_bytes": 100 * GIB, "target_file_bytes": 512 * MIB, "removed_data_files": 0, "app_name": "etl"}
         rows = [
@@ -33,7 +39,11 @@ class World:
         ]
         rows.append(row(COMMITS + 1, NOW, 50_100, **known, **BURST))
         self.rows = [each for each in rows if (each.committed_at or 0) <= start]
-        engine = lake(self.rows, [*(moved(each.snapshot_id, each.committed_at or 0) for each in self.rows), NAMED])
+        changes = [NAMED]
+        if altered_at is not None:
+            self.rows = [_with_schema(each, altered_at, writes) for each in self.rows]
+            changes += [schema(0, NOW - 30 * DAY, A, B), schema(1, altered_at, A, before=0)]
+        engine = lake(self.rows, [*(moved(each.snapshot_id, each.committed_at or 0) for each in self.rows), *changes])
         self.server = parts(engine, clock=self.clock, inbox=MemoryInbox())
 
     def ran(self, *runs: RunFact) -> None:
@@ -53,6 +63,14 @@ class World:
         return {fact.code or "": fact for fact in self.server.evaluator.board.open}
 
 
+def _with_schema(commit: SnapshotFact, altered_at: int, writes: str) -> SnapshotFact:
+    after = (commit.committed_at or 0) - altered_at
+    operation = writes if 0 <= after < HOUR else "append"
+    return msgspec.structs.replace(
+        commit, schema_id=int(after >= 0), parent_id=commit.snapshot_id - 1 or None, operation=operation
+    )
+
+
 def run(job: str, started: int, seconds: float, table: str = "orders") -> RunFact:
     return RunFact(
         run_id=f"{job}-{started}",
@@ -66,11 +84,13 @@ def run(job: str, started: int, seconds: float, table: str = "orders") -> RunFac
     )
 
 
-def history(job: str, first: int, last: int, *, table: str = "orders", factor: float = 1.0) -> Iterator[RunFact]:
-    """Runs of a minute every ten, with a noise of 4 %; `factor` times as long since NOW."""
+def history(
+    job: str, first: int, last: int, *, table: str = "orders", factor: float = 1.0, since: int = NOW
+) -> Iterator[RunFact]:
+    """Runs of a minute every ten, with a noise of 4 %; `factor` times as long since an instant."""
     noise = random.Random(job)
     for at in range(first, last, 10 * MINUTE):
-        yield run(job, at, 60 * noise.gauss(1, 0.04) * (factor if at >= NOW else 1.0), table)
+        yield run(job, at, 60 * noise.gauss(1, 0.04) * (factor if at >= since else 1.0), table)
 
 
 def others(last: int) -> Iterator[RunFact]:
@@ -116,6 +136,34 @@ def test_the_effect_of_a_burst_is_counted_then_measured_and_makes_it_critical() 
     (measured,) = burst.effects or ()
     assert (measured.verdict, burst.severity, "job_slower" in world.open()) == ("slower", "critical", False)
     assert (measured.ratio_low or 0) < 3.0 < (measured.ratio_high or 9)
+
+
+def test_the_effect_of_a_schema_change_is_measured_and_tells_of_the_slow_job() -> None:
+    world = World(NOW - 1, altered_at=ALTERED)
+    world.ran(*others(NOW), *history("rollup", NOW - 40 * HOUR, NOW - 10 * MINUTE, factor=3.0, since=ALTERED))
+    world.at(NOW - 1)
+    found = world.open()["schema_breaking"]
+    (measured,) = found.effects or ()
+    assert (measured.job_name, measured.verdict, found.severity) == ("rollup", "slower", "critical")
+    assert (measured.ratio_low or 0) < 3.0 < (measured.ratio_high or 9)
+    assert "job_slower" not in world.open()
+
+
+def test_an_overwrite_soon_after_a_schema_change_leaves_its_effect_unknown() -> None:
+    world = World(NOW - 1, altered_at=ALTERED, writes="overwrite")
+    world.ran(*others(NOW), *history("rollup", NOW - 40 * HOUR, NOW - 10 * MINUTE, factor=3.0, since=ALTERED))
+    world.at(NOW - 1)
+    (measured,) = world.open()["schema_breaking"].effects or ()
+    assert (measured.verdict, measured.because) == ("unknown", "only 3 runs ended before another overwrite")
+
+
+def test_a_schema_change_without_runs_since_does_not_hide_a_job_that_was_slow_before() -> None:
+    world = World(NOW - 1, altered_at=NOW - 12 * MINUTE)
+    slow = history("rollup", NOW - 40 * HOUR, NOW - 12 * MINUTE, factor=3.0, since=NOW - 4 * HOUR)
+    world.ran(*others(NOW), *slow)
+    world.at(NOW - 1)
+    (counted,) = world.open()["schema_breaking"].effects or ()
+    assert (counted.verdict, "job_slower" in world.open()) == ("no_data_yet", True)
 
 
 def test_a_job_that_reports_by_metrics_is_retired_after_a_week_of_silence() -> None:

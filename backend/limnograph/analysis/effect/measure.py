@@ -22,6 +22,7 @@ from limnograph.analysis.effect.runs import (
     job_runs,
     next_event,
     runs_between,
+    slope_columns,
 )
 from limnograph.domain.answers.effects import Effect, EffectCase, EffectSize, OtherEvent, Verdict
 
@@ -36,14 +37,21 @@ _EVENT_SD = 0.3
 """Standard deviation of another event's effect on the level, natural log."""
 
 
+_SLOPE_SD = 0.0025
+"""Standard deviation of the change of the trend since a deploy or a schema change, natural log per usual gap."""
+
+
 class _Comparison(NamedTuple):
-    """Input of the estimate. `y`: log durations without outliers. `events`: steps at earlier events."""
+    """Input of the estimate. `y`: log durations without outliers. `events`: steps at earlier events; `slopes`: time
+    since those after which the trend may differ.
+    """
 
     runs: JobRuns
     y: Floats
     kernels: Kernels
     movement: CommonMovement | None
     events: Floats
+    slopes: Floats
     known: tuple[Covariate, ...]
 
 
@@ -82,7 +90,7 @@ def _too_few(runs: JobRuns) -> str:
 
 def _comparison(case: EffectCase, runs: JobRuns, others: list[OtherEvent]) -> _Comparison:
     operation = case.operation
-    kernels = Kernels(runs.at)
+    kernels = Kernels(runs.at, runs.before)
     controls = [control_series(each.times, each.duration_seconds) for each in case.controls or ()]
     known = load_columns(runs.at, runs.before, case.load.times, case.load.value) if case.load else []
     if runs.read_bytes is not None:
@@ -95,13 +103,14 @@ def _comparison(case: EffectCase, runs: JobRuns, others: list[OtherEvent]) -> _C
         kernels=kernels,
         movement=common_movement(runs.at, runs.before, operation.started_at, operation.committed_at, controls),
         events=event_columns(runs, others, operation.started_at),
+        slopes=slope_columns(runs, others, operation.started_at, kernels.clock),
         known=tuple(known),
     )
 
 
 def _not_separable(comparison: _Comparison) -> str:
     """Why the data support no claim; empty if they do."""
-    runs, y, kernels, movement, events, known = comparison
+    runs, y, kernels, movement, events, _, known = comparison
     if movement is None:
         usual = y - sum((each.column * each.mean for each in known), np.zeros(y.size))
         columns = np.column_stack([events, *(each.column for each in known)])
@@ -123,8 +132,9 @@ def _confounded(case: EffectCase, runs: JobRuns, others: list[OtherEvent]) -> st
 
 
 def _estimate(comparison: _Comparison) -> EffectBounds:
-    runs, y, kernels, movement, events, known = comparison
+    runs, y, kernels, movement, events, slopes, known = comparison
     steps = known + tuple(Covariate(each, 0.0, _EVENT_SD) for each in events.T)
+    steps += tuple(Covariate(each, 0.0, _SLOPE_SD) for each in slopes.T)
     if movement is None:
         return bounds_of(predict(y, runs.before, kernels, steps, np.zeros((y.size, 0))), 0.0)
     follows = response(y, runs.before, kernels, movement)

@@ -89,10 +89,10 @@ def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Covariate, ..
 
 def expected_deviations(at: Floats, before: int, prediction: Prediction, more: int) -> Floats:
     """Deviation of the mean of the later runs, with the existing number of runs and with up to `more` further ones at
-    the usual gap, relative to the first. O(k n^3) for k <= 3 processes.
+    the pace of the later ones, relative to the first. O(k n^3) for k <= 3 processes.
     """
-    gap = float(np.median(np.diff(at)))
-    kernels = Kernels(np.concatenate([at, at[-1] + gap * np.arange(1, more + 1)]))
+    gap = float(np.median(np.diff(at[before:])))
+    kernels = Kernels(np.concatenate([at, at[-1] + gap * np.arange(1, more + 1)]), before)
     variances = np.zeros(more + 1)
     for weight, noise, process in prediction.processes[:_MOST_EXPECTED]:
         block = cholesky(kernels.covariance(process))[before:, before:]

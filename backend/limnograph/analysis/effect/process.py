@@ -18,6 +18,8 @@ Floats = npt.NDArray[np.float64]
 DAY_MS = 86_400_000
 LEVEL = 1e4
 """Variance of the unknown level, in variances of the noise: an uninformative prior."""
+_LEAST_GAP = 0.1
+"""Of two runs, in usual gaps: runs at the same time are not the same run."""
 
 
 class Process(NamedTuple):
@@ -40,7 +42,7 @@ class Process(NamedTuple):
 
 
 _NOISE = ((0.0, 1.0, 0.15), (0.3, 1.0, 0.3), (0.6, 1.0, 0.25), (0.88, 1.0, 0.15), (0.9, 0.5, 0.15))
-_DRIFT = ((0.0, 0.0, 0.45), (0.04, 0.0, 0.2), (0.12, 0.0, 0.13), (0.35, 0.0, 0.1), (0.0, 0.04, 0.12))
+_DRIFT = ((0.0, 0.0, 0.33), (0.04, 0.0, 0.2), (0.12, 0.0, 0.12), (0.35, 0.0, 0.08), (0.0, 0.04, 0.27))
 _CYCLE = ((0.0, 0.45), (0.8, 0.3), (2.5, 0.25))
 GRID = tuple(
     Process(carry, part, wander, trend, cycle, a * b * c)
@@ -51,11 +53,14 @@ TYPICAL = Process(0.3, 1.0, 0.1, 0.0, 1.5, 1.0)
 
 
 class Kernels:
-    """Correlations of runs at `at` (ascending epoch milliseconds); every process is a weighted sum of them."""
+    """Correlations of runs at `at` (ascending epoch milliseconds), `before` of them before the operation; every process
+    is a weighted sum of them. `clock`: position of each run, in usual gaps of the history.
+    """
 
-    def __init__(self, at: Floats) -> None:
+    def __init__(self, at: Floats, before: int) -> None:
         apart = at[:, None] - at[None, :]
-        index = np.arange(at.size, dtype=float)
+        index = _run_clock(at, before)
+        self.clock = index
         weekend = is_weekend(at)
         self.lag = np.abs(index[:, None] - index[None, :])
         self.walk = np.minimum(index[:, None], index[None, :])
@@ -75,6 +80,15 @@ class Kernels:
         """Covariance of all runs, in variances of the noise."""
         drift = process.wander**2 * self.walk + process.trend**2 * self.line
         return np.asarray(self.noise(process) + drift + process.cycle**2 * self.cycle)
+
+
+def _run_clock(at: Floats, before: int) -> Floats:
+    """Position of each run, in usual gaps of the history. Runs that follow each other faster than usual, because the
+    job's period became shorter, are nearer to each other; after a pause they are as far apart as always.
+    """
+    gaps = np.diff(at)
+    usual = max(float(np.median(gaps[: max(1, before - 1)])), 1.0) if gaps.size else 1.0
+    return np.concatenate([[0.0], np.cumsum(np.clip(gaps / usual, _LEAST_GAP, 1.0))])
 
 
 def is_weekend(at: Floats) -> npt.NDArray[np.bool_]:

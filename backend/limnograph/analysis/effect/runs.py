@@ -16,6 +16,8 @@ from limnograph.domain.time import Millis
 
 CONFOUNDING = frozenset({"overwrite", "delete", "replace", "schema", "deploy"})
 """Kinds of events that may change durations. Appends and alerts do not by themselves."""
+_TRENDS = frozenset({"schema", "deploy"})
+"""Those after which the same data may take more and more, or less and less, time than before."""
 
 
 class JobRuns(NamedTuple):
@@ -77,8 +79,18 @@ def next_event(others: Sequence[OtherEvent], committed: Millis) -> OtherEvent | 
 
 def event_columns(runs: JobRuns, others: Sequence[OtherEvent], started: Millis) -> Floats:
     """One column per earlier event: 1 from the event onward. (n, k)."""
-    columns = [(runs.at >= each.at).astype(float) for each in others if each.at < started]
-    useful = [each for each in columns if 0 < each[: runs.before].sum() < runs.before]
+    return _stacked([(runs.at >= each.at).astype(float) for each in others if each.at < started], runs)
+
+
+def slope_columns(runs: JobRuns, others: Sequence[OtherEvent], started: Millis, clock: Floats) -> Floats:
+    """One column per earlier deploy or schema change: 0 before it, then rising with `clock`. (n, k)."""
+    firsts = [int(np.sum(runs.at < each.at)) for each in others if each.at < started and each.kind in _TRENDS]
+    return _stacked([np.maximum(clock - clock[first], 0) for first in firsts if first < clock.size], runs)
+
+
+def _stacked(columns: Sequence[Floats], runs: JobRuns) -> Floats:
+    """Columns that vary within the history; others say nothing about it."""
+    useful = [each for each in columns if np.ptp(each[: runs.before]) > 0]
     return np.column_stack(useful) if useful else np.zeros((runs.at.size, 0))
 
 

@@ -30,7 +30,10 @@ async def get_status(request: Request[Any, Any, Any], backend: NamedDependency[B
     """Sources, watermark, latest pass and set-up hints. A failed source is a status, never an error."""
     found = await backend.status.status()
     identity = request.scope["state"].get("identity")
-    return msgspec.structs.replace(found, scopes=tuple(sorted(identity.scopes)) if identity else ())
+    if identity is None:
+        return found
+    user = None if identity.method == "none" else identity.subject
+    return msgspec.structs.replace(found, scopes=tuple(sorted(identity.scopes)), user=user)
 
 
 @post(

@@ -15,13 +15,14 @@ from typing import Any
 
 from limnograph.demo import building
 from limnograph.demo.check import comparisons
+from limnograph.demo.check.alerts import HttpAlerts
 from limnograph.demo.check.comparisons import Comparison, ComparisonResult
 from limnograph.demo.check.evidence import CatalogLake, HttpTimelines, RunningChain, SparkEngine, StoredMeta
 from limnograph.demo.check.explained import HttpExplanations
 from limnograph.demo.check.ledger import HttpLedger
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake.session import start
-from limnograph.demo.processes import supervisor
+from limnograph.demo.processes import past_alerts, supervisor
 from limnograph.demo.processes.tools import server_port
 from limnograph.demo.progress import Progress
 from limnograph.demo.run import USUAL_PORT
@@ -68,6 +69,8 @@ def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: E
         lambda: comparisons.job_slows(timelines, told),
         lambda: comparisons.burst_is_blamed(HttpExplanations(addresses["server"], load(folder.config)), told),
         lambda: comparisons.repair_is_measured(HttpLedger(addresses["server"]), told),
+        lambda: comparisons.past_alerts_are_listed(HttpAlerts(addresses["server"]), past_alerts.read(folder.alerts)),
+        lambda: comparisons.burst_raised_an_alert(HttpAlerts(addresses["server"]), told),
         lambda: comparisons.live_commit_arrives(RunningChain(meta, addresses["prometheus"], now)),
         lambda: comparisons.same_totals(meta, SparkEngine(_session(folder, stack))),
     ]

@@ -1,6 +1,10 @@
-"""Progress of the pipeline: the number of rows in the meta table `snapshots`."""
+"""The meta table `snapshots` as the build reads it: how far the pipeline is, and what it recorded."""
 
 from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake.commits import open_table
@@ -15,3 +19,13 @@ def meta_rows(folder: Folder) -> int:
     except NoSuchTableError:
         return 0
     return int(head.summary["total-records"] or 0) if head and head.summary else 0
+
+
+def recorded_rows(folder: Folder, columns: Sequence[str]) -> Mapping[str, Mapping[int, dict[str, Any]]]:
+    """Columns of the recorded snapshots, by table (`namespace.table`) and snapshot id."""
+    key = ("namespace", "table", "snapshot_id")
+    scan = open_table(folder.place, "limnograph.snapshots").scan(selected_fields=(*key, *columns))
+    found: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
+    for row in scan.to_arrow().to_pylist():
+        found[f"{row['namespace']}.{row['table']}"][row["snapshot_id"]] = row
+    return found

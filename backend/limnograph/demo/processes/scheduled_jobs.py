@@ -7,26 +7,28 @@ from __future__ import annotations
 import contextlib
 import heapq
 import json
+import math
 import random
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server
 
-from limnograph.demo.lake.commits import LakeLocation
 from limnograph.demo.story.calendar import Calendar
-from limnograph.demo.story.plan import READER, writer_of
+from limnograph.demo.story.plan import writer_of
 from limnograph.demo.story.signals import SLOWER, JobSchedule
 
 LIVE_EVERY_S = 60
-"""The reader of the story's table runs every minute, so that the five runs that an effect needs take minutes."""
+"""Jobs run more often than in the history, so that the five runs that an effect needs take minutes, and so that enough
+other jobs have runs beside them: fewer than three of those decide too little.
+"""
 UNHARMED, HARMFUL = 300, 2_000
-"""Files more than at the start of the demo: up to the first number a job is as fast as usual, from the second on it
+"""Files more than at the first run: up to the first number a job is as fast as usual, from the second on it
 takes SLOWER times as long.
 """
 _LABELS = ("catalog", "table_namespace", "table", "job_name", "application_id", "role")
@@ -47,7 +49,14 @@ class ScheduledJobs:
     (`namespace.table`), None if unknown.
     """
 
-    def __init__(self, schedules: tuple[JobSchedule, ...], calendar: Calendar, files_of: FilesOf, now: float) -> None:
+    def __init__(
+        self,
+        schedules: tuple[JobSchedule, ...],
+        calendar: Calendar,
+        files_of: FilesOf,
+        now: float,
+        every_s: int = LIVE_EVERY_S,
+    ) -> None:
         self.registry = CollectorRegistry()
         self._duration = Gauge(
             "spark_job_duration_seconds", "How long the last finished run took.", _LABELS, registry=self.registry
@@ -56,8 +65,8 @@ class ScheduledJobs:
             "spark_job_last_finished_timestamp_seconds", "When the last run finished.", _LABELS, registry=self.registry
         )
         self._runs = Counter("spark_job_runs_total", "Finished runs.", (*_LABELS, "status"), registry=self.registry)
-        self._files_of, self._calendar = files_of, calendar
-        self._usual = {use.table: files_of(use.table) for schedule in schedules for use in schedule.uses}
+        self._files_of, self._calendar, self._every_s = files_of, calendar, every_s
+        self._usual: dict[str, int] = {}
         self._random = random.Random(now)  # noqa: S311 - generated durations, no secret
         self._starts = [(now + 2 * number, number, schedule) for number, schedule in enumerate(schedules)]
         self._endings: list[_Ending] = []
@@ -69,16 +78,21 @@ class ScheduledJobs:
             at, number, schedule = heapq.heappop(self._starts)
             seconds = schedule.seconds * self._random.gauss(1.0, 0.03) * self._slowdown(schedule)
             heapq.heappush(self._endings, _Ending(at + seconds, number, schedule, seconds))
-            heapq.heappush(self._starts, (at + _every_s(schedule), number, schedule))
+            heapq.heappush(self._starts, (at + self._interval_s(schedule), number, schedule))
         while self._endings and self._endings[0].at <= now:
             self._publish(heapq.heappop(self._endings))
+
+    def _interval_s(self, schedule: JobSchedule) -> int:
+        """Between two starts: twice as long for a job that usually takes more than a minute."""
+        return self._every_s * math.ceil(schedule.seconds / 60)
 
     def _slowdown(self, schedule: JobSchedule) -> float:
         """1 for the usual number of files, SLOWER for HARMFUL more."""
         worst = 0.0
         for use in schedule.uses:
-            usual, files = self._usual[use.table], self._files_of(use.table)
-            if usual is not None and files is not None:
+            files = self._files_of(use.table)
+            if files is not None:
+                usual = self._usual.setdefault(use.table, files)
                 worst = max(worst, (files - usual - UNHARMED) / (HARMFUL - UNHARMED))
         return 1 + (SLOWER - 1) * min(1.0, worst)
 
@@ -92,37 +106,37 @@ class ScheduledJobs:
             self._runs.labels(*labels, "ok").inc()
 
 
-def _every_s(schedule: JobSchedule) -> int:
-    return LIVE_EVERY_S if schedule.job_name == READER else schedule.every
-
-
-def files_in(place: LakeLocation) -> FilesOf:
-    """Live data files of a table, from the metadata file that its catalog points at."""
-    database = Path(urlsplit(place.uri).path)
+def files_in(database: Path) -> FilesOf:
+    """Live data files of a table, from the metadata file that the catalog in `database` points at."""
+    address = f"{database.absolute().as_uri()}?mode=ro"
 
     def files_of(name: str) -> int | None:
-        namespace, table = name.split(".")
-        with contextlib.suppress(sqlite3.Error, OSError, ValueError, KeyError, StopIteration):
-            with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=1)) as catalog:
-                found = catalog.execute(
+        # The catalog may be locked, and the file of a pointer may be gone by the time it is opened.
+        with contextlib.suppress(sqlite3.OperationalError, OSError):
+            with contextlib.closing(sqlite3.connect(address, uri=True, timeout=1)) as catalog:
+                row = catalog.execute(
                     "select metadata_location from iceberg_tables where table_namespace = ? and table_name = ?",
-                    (namespace, table),
+                    name.split("."),
                 ).fetchone()
-            metadata = json.loads(Path(urlsplit(found[0]).path).read_text())
-            newest = metadata["current-snapshot-id"]
-            snapshot = next(each for each in metadata["snapshots"] if each["snapshot-id"] == newest)
-            return int(snapshot["summary"]["total-data-files"])
+            return None if row is None else _live_files(json.loads(Path(urlsplit(row[0]).path).read_text()))
         return None
 
     return files_of
 
 
+def _live_files(metadata: dict[str, Any]) -> int | None:
+    newest = metadata.get("current-snapshot-id")
+    snapshot = next((each for each in metadata.get("snapshots", ()) if each["snapshot-id"] == newest), None)
+    return None if snapshot is None else int(snapshot["summary"]["total-data-files"])
+
+
 @contextlib.contextmanager
 def scheduled_jobs(
-    schedules: tuple[JobSchedule, ...], calendar: Calendar, place: LakeLocation, port: int
+    schedules: tuple[JobSchedule, ...], calendar: Calendar, database: Path, port: int, every_s: int = LIVE_EVERY_S
 ) -> Iterator[ScheduledJobs]:
     """Run the jobs in a thread, with their metrics on a port of 127.0.0.1, until the block is left."""
-    jobs, stop = ScheduledJobs(schedules, calendar, files_in(place), time.time()), threading.Event()
+    jobs = ScheduledJobs(schedules, calendar, files_in(database), time.time(), every_s)
+    stop = threading.Event()
 
     def run() -> None:
         while not stop.wait(0.5):

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake.meta import meta_rows
 from limnograph.demo.lake.session import name_jars
-from limnograph.demo.processes import alerting
+from limnograph.demo.processes import alerting, past_alerts
 from limnograph.demo.processes.children import ChildProcesses, Program, answers
 from limnograph.demo.processes.configuration import limnograph_toml, prometheus_yml
-from limnograph.demo.processes.scheduled_jobs import scheduled_jobs
+from limnograph.demo.processes.scheduled_jobs import LIVE_EVERY_S, scheduled_jobs
 from limnograph.demo.processes.tools import free_port, tool
 from limnograph.demo.progress import Progress
 from limnograph.demo.story import signals
@@ -59,12 +59,17 @@ class Ports(NamedTuple):
 
 
 @contextmanager
-def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) -> Iterator[ChildProcesses]:
-    """Start all parts and wait until they are ready; leaving the block ends them."""
+def everything(
+    folder: Folder, told: Story, ports: Ports, progress: Progress, *, jobs_every: int = LIVE_EVERY_S
+) -> Iterator[ChildProcesses]:
+    """Start all parts and wait until they are ready; leaving the block ends them. `jobs_every`: seconds between two
+    runs of a generated job.
+    """
     prometheus = tool("prometheus")
     name_jars()
     _write_settings(folder, told, ports)
-    jobs = scheduled_jobs(signals.schedules(), Calendar.at(told.generated_at), folder.place, ports.jobs)
+    calendar = Calendar.at(told.generated_at)
+    jobs = scheduled_jobs(signals.schedules(), calendar, folder.database, ports.jobs, jobs_every)
     with jobs, ChildProcesses(folder.logs, progress) as children:
         child = children.start(_prometheus(str(prometheus), folder, ports))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.prometheus}/-/ready"), 60)
@@ -76,6 +81,7 @@ def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) ->
         child = children.start(_limnograph("serve", folder, "--port", str(ports.server)))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.server}/readyz"), 60)
         progress.say("the server is up")
+        _deliver_past_alerts(folder, ports, progress)
         child = children.start(_live(folder, ports))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.live}/metrics"), 90)
         progress.say("the live job is up")
@@ -119,6 +125,15 @@ def _start_alertmanager(children: ChildProcesses, folder: Folder, ports: Ports, 
         progress.say(f"without Alertmanager: {error}")
     else:
         progress.say("Alertmanager is up")
+
+
+def _deliver_past_alerts(folder: Folder, ports: Ports, progress: Progress) -> None:
+    """Send the alerts of the history to the server, at the first start of a lake."""
+    if folder.alerts_delivered:
+        return
+    transitions = past_alerts.deliver(past_alerts.read(folder.alerts), ports.addresses)
+    folder.mark_alerts_delivered(transitions)
+    progress.say(f"the server has received the alerts of the history: {transitions} transitions")
 
 
 def first_pass(folder: Folder, snapshots: int) -> Callable[[], bool | str]:

@@ -16,6 +16,8 @@ BURST_SIZES = (780_000, 1_020_000)
 STORY_TABLE = "sales.customer_events"
 READER = "rollup_customer_events"
 CULPRIT = "backfill_customer_events"
+COMPACTOR = "demo_compact"
+"""The application of `demo compact`, whose commits slow or speed up jobs as the user asked."""
 LIVE_APPEND_TABLE = "sales.orders"
 LIVE_DELETE_TABLE = "sales.carts"
 LIVE_JOB = "churn"

@@ -159,8 +159,9 @@ class Incident(View, frozen=True, kw_only=True):
 
 class AlertTarget(View, frozen=True, kw_only=True):
     """The target of an alert link. `path` is a path of this server; null if the user has to choose among `tables` or no
-    table is known. `source`: where the answer was found. `finding`: what the alert is about; null: no finding belongs
-    to it, or there is a record, which has it.
+    table is known. If the alert did not fire at the time in the link, the path keeps that time, and its page shows the
+    closest episode and says so. `source`: where the answer was found. `finding`: what the alert is about; null: no
+    finding belongs to it, or there is a record, which has it.
     """
 
     path: str | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -69,6 +69,17 @@ class EffectSize(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
+class EffectNumbers(NamedTuple):
+    """Estimate and bounds of an effect, each as a ratio and in seconds; None where it is not known or not bounded."""
+
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    seconds: float | None
+    seconds_low: float | None
+    seconds_high: float | None
+
+
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
     """The answer. `low` and `high`: bounds at 95 %; null: unbounded. `more_runs`: further runs after which a verdict is
     more likely than not; null where no number would do, or where there is a verdict.
@@ -83,3 +94,11 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     runs_before: int
     runs_after: int
     more_runs: int | None
+
+    @property
+    def numbers(self) -> EffectNumbers:
+        """Its sizes side by side, as rows have them."""
+        sizes = (self.estimate, self.low, self.high)
+        return EffectNumbers(
+            *(each.ratio if each else None for each in sizes), *(each.seconds if each else None for each in sizes)
+        )

@@ -257,7 +257,7 @@ class HotIndex(View, frozen=True, kw_only=True):
 
 class Status(View, frozen=True, kw_only=True):
     """Server status: sources, latest pass, watermark, set-up hints; `hourly_days`: retention of hourly roll-ups;
-    `scopes`: scopes of the caller.
+    `scopes`: scopes of the caller; `user`: its name, null if authentication is off.
     """
 
     version: str
@@ -273,3 +273,4 @@ class Status(View, frozen=True, kw_only=True):
     sources: list[SourceStatus]
     hints: list[Hint]
     scopes: tuple[AccessScope, ...] = ()
+    user: str | None = None

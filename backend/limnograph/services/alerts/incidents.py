@@ -46,8 +46,8 @@ class Incidents:
         self._metrics, self._alertmanager = metrics, alertmanager
 
     async def of(self, fingerprint: str, starts_at: Micros | None) -> Incident:
-        """The episode that started at `starts_at` (epoch microseconds), else the newest one. Raises NotFound,
-        SourceError.
+        """The episode that fired at `starts_at` (epoch microseconds), else the closest one; without a time the newest.
+        Raises NotFound, SourceError.
         """
         found = await self._alerts.of_fingerprint(fingerprint)
         episode = nearest(found, starts_at)

@@ -94,8 +94,8 @@ class AlertPages:
         return [week(fingerprint, episodes, self._clock.now()) for fingerprint, episodes in by_fingerprint.items()]
 
     async def incident(self, fingerprint: str, starts_at: Micros | None) -> Incident:
-        """The episode that started at `starts_at` (epoch microseconds), else the newest one. Raises NotFound,
-        SourceError.
+        """The episode that fired at `starts_at` (epoch microseconds), else the closest one; without a time the newest.
+        Raises NotFound, SourceError.
         """
         return await self._incidents.of(fingerprint, starts_at)
 

@@ -24,7 +24,7 @@ from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.interval import interval_at
 from limnograph.services.alerts.links import expression
 from limnograph.services.alerts.registry import AlertRegistry
-from limnograph.services.alerts.views import nearest, open_window, place, refs, table_of, window_of
+from limnograph.services.alerts.views import fires_at, nearest, open_window, place, refs, table_of, window_of
 from limnograph.services.sources.metrics import Metrics
 
 ASK_S = 2.0
@@ -92,7 +92,10 @@ class AlertTargets:
             about_tables = [table_of(*one) for one in sorted(about, key=str)]
             return _target(question, "record", about_tables, window=open_window(now))
         fact = one.fact
-        path = f"/alerts/{quote(fact.fingerprint, safe='')}?starts_at={to_millis(fact.starts_at)}"
+        at = question.starts_at
+        # A time at which the alert did not fire stays in the path, so that the page says so.
+        shown = fact.starts_at if at is None or fires_at(one, at) else at
+        path = f"/alerts/{quote(fact.fingerprint, safe='')}?starts_at={to_millis(shown)}"
         return AlertTarget(
             path=path,
             source="record",

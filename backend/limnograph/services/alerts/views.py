@@ -82,12 +82,22 @@ def place(episode: AlertEpisode) -> tuple[int, int, str]:
     return int(not episode.firing), -episode.fact.starts_at, episode.fact.fingerprint
 
 
-def nearest(newest_first: Sequence[AlertEpisode], starts_at: Micros | None) -> AlertEpisode | None:
-    """The episode that begins at an instant, else the last one that began before it, else the newest."""
-    if starts_at is not None:
-        begun = [one for one in newest_first if one.fact.starts_at <= starts_at + MICROS_PER_SECOND]
-        return max(begun or newest_first, key=lambda one: one.fact.starts_at, default=None)
-    return newest_first[0] if newest_first else None
+def nearest(newest_first: Sequence[AlertEpisode], at: Micros | None) -> AlertEpisode | None:
+    """The episode that begins or fires at an instant, else the one closest to it; without an instant the newest."""
+    if at is None:
+        return newest_first[0] if newest_first else None
+    return min(newest_first, key=lambda one: (_distance(one, at), abs(at - one.fact.starts_at)), default=None)
+
+
+def fires_at(episode: AlertEpisode, at: Micros) -> bool:
+    """Whether the alert fired at an instant, as far as known. Senders round its start to seconds."""
+    return _distance(episode, at) <= MICROS_PER_SECOND
+
+
+def _distance(episode: AlertEpisode, at: Micros) -> int:
+    """Microseconds from an instant to the interval in which the alert fired; 0 inside."""
+    start, end = episode.fact.starts_at, episode.known_to
+    return max(start - at, 0, 0 if end is None else at - end)
 
 
 def window_of(since: Micros, fired: Micros, episode: AlertEpisode, asked: str | None) -> AlertWindow:

@@ -21,6 +21,8 @@ HORIZON = 60 * 86_400 * MICROS_PER_SECOND
 SOONEST_S, LATEST_S, RETRY_S = 60.0, 6 * 3_600.0, 3_600.0
 """Bounds of the time between two looks, and the time after which a source that failed is queried again, seconds."""
 
+_PACE_RUNS = MARKS[0] + 1
+
 
 @dataclass(slots=True)
 class AwaitedEffect:
@@ -70,9 +72,11 @@ class AwaitedEffects:
 
 
 def delay_s(found: JobCase, done: int) -> float:
-    """Seconds until the next mark is about to be reached at the job's pace."""
+    """Seconds until the next mark is about to be reached at the pace of the job's last few runs: one that has begun to
+    run more often would otherwise be looked at too late.
+    """
     wanted = next((mark for mark in MARKS if mark > done), MARKS[-1])
-    times = sorted(found.case.runs.times)[-MARKS[-1] :]
+    times = sorted(found.case.runs.times)[-_PACE_RUNS:]
     gaps = [late - early for early, late in itertools.pairwise(times)]
     if not gaps:
         return LATEST_S

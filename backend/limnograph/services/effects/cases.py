@@ -40,19 +40,24 @@ LONGEST_DAYS, SHORTEST_DAYS, SLACK = 60.0, 0.5, 1.25
 AROUND = 12 * 3_600_000_000
 """Half of the day whose runs show which jobs use the table, microseconds."""
 LONGEST_REWRITE = 6 * 3_600_000_000
+SAME_CHANGE = 60_000_000
+"""A commit that changes the schema itself may be this much older than the metadata file that has it, microseconds."""
 LEAST_CONTROL_RUNS = 11
 """Eight before and three after (`analysis/effect/controls.py`)."""
 EVENT_COLUMNS = ("snapshot_id", "committed_at", "sequence_number", "parent_id", "operation", "schema_id", "on_main")
-_KINDS = frozenset({"append", "overwrite", "delete", "replace"})
+_KINDS = frozenset({"append", "overwrite", "delete", "replace", "schema"})
 
 
 class Subject(NamedTuple):
-    """The operation of a case, epoch microseconds. `snapshot_id`: of a commit."""
+    """The operation of a case, epoch microseconds. `snapshot_id`: of a commit. `is_schema_change`: it changed the
+    schema of the table, which the first commit after it shows.
+    """
 
     name: TableName
     snapshot_id: int | None
     started_at: Micros | None
     committed_at: Micros
+    is_schema_change: bool = False
 
 
 class DatedEvent(NamedTuple):
@@ -221,15 +226,17 @@ def _events(history: History, subject: Subject, since: Micros) -> Iterator[Dated
         moved.setdefault(snapshot_id, at)
     commits = history.between(since, Micros(2**62))
     schemas = history.schemas_changed(commits.first, commits.last)
+    awaits_own = subject.is_schema_change and history.name == subject.name
     for place, row in enumerate(commits):
         mine = history.name == subject.name and row.snapshot_id == subject.snapshot_id
         if row.committed_at is None or mine or (moved and row.snapshot_id not in moved):
             continue
         t = to_millis(Micros(max(row.committed_at, moved.get(row.snapshot_id, 0))))
-        if schemas[place]:
-            yield DatedEvent(OtherEvent(at=t, kind="schema"), row.snapshot_id)
-        elif row.operation in _KINDS:
-            yield DatedEvent(OtherEvent(at=t, kind=cast(EventKind, row.operation)), row.snapshot_id)
+        kind = "schema" if schemas[place] else row.operation
+        if kind == "schema" and awaits_own and row.committed_at >= subject.committed_at - SAME_CHANGE:
+            awaits_own, kind = False, row.operation
+        if kind in _KINDS:
+            yield DatedEvent(OtherEvent(at=t, kind=cast(EventKind, kind)), row.snapshot_id)
     yield from (DatedEvent(OtherEvent(at=at, kind="overwrite"), None) for at in _rollbacks(history))
 
 

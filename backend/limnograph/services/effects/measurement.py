@@ -10,7 +10,7 @@ import msgspec
 from limnograph.analysis.effect import measure_effect
 from limnograph.analysis.effect.measure import LEAST_BEFORE
 from limnograph.analysis.effect.runs import CONFOUNDING
-from limnograph.domain.answers.effects import Effect, EffectCase, EffectOperation, EffectSize
+from limnograph.domain.answers.effects import Effect, EffectCase, EffectOperation
 from limnograph.domain.facts.effects import MARKS, EffectFact
 from limnograph.domain.time import Micros, Millis
 from limnograph.services.effects.cases import JobCase, at_mark, confounders, until
@@ -34,7 +34,7 @@ def measured(operation: Operation, key: MeasuredKey, found: JobCase, mark: int, 
     _, _, job, measure = key
     case = at_mark(found, mark)
     effect = measure_effect(case)
-    checked = placebos(case)
+    numbers, checked = effect.numbers, placebos(case)
     return EffectFact(
         table_uuid=operation.table_uuid,
         operation_id=operation.operation_id,
@@ -50,7 +50,12 @@ def measured(operation: Operation, key: MeasuredKey, found: JobCase, mark: int, 
         committed_at=operation.committed_at,
         verdict=effect.verdict,
         because=effect.because,
-        **_sizes(effect),
+        ratio=numbers.ratio,
+        ratio_low=numbers.ratio_low,
+        ratio_high=numbers.ratio_high,
+        change=numbers.seconds,
+        change_low=numbers.seconds_low,
+        change_high=numbers.seconds_high,
         runs_before=effect.runs_before,
         more_runs=effect.more_runs,
         controls=len(case.controls or ()),
@@ -59,15 +64,6 @@ def measured(operation: Operation, key: MeasuredKey, found: JobCase, mark: int, 
         placebo_covered=checked.covered,
         measured_at=now,
     )
-
-
-def _sizes(effect: Effect) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
-    for suffix, size in (("", effect.estimate), ("_low", effect.low), ("_high", effect.high)):
-        known = size or EffectSize(ratio=0.0, seconds=0.0)
-        found[f"ratio{suffix}"] = known.ratio if size else None
-        found[f"change{suffix}"] = known.seconds if size else None
-    return found
 
 
 def due_marks(runs_after: int, done: int) -> list[int]:

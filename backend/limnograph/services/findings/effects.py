@@ -20,8 +20,9 @@ from limnograph.ports.clock import Clock
 from limnograph.services.effects.cases import EffectCases, JobCase, Subject
 from limnograph.services.findings.evaluator import FindingsEvaluator
 
-MEASURED = frozenset({"file_burst"})
-"""Codes whose cause is one commit, which divides a job's runs into those before and after it."""
+SCHEMA_CODES = frozenset({"schema_breaking", "schema_changed"})
+MEASURED = frozenset({"file_burst"}) | SCHEMA_CODES
+"""Codes whose cause is one event at a known instant, which divides a job's runs into those before and after it."""
 SOON, LATER = MINUTE // 2, 10 * MINUTE
 """Time between two looks while an open finding has an open verdict, and otherwise, microseconds."""
 LOOKS = 4
@@ -71,7 +72,8 @@ class FindingEffects:
         """Effects on each reader of the table; None if no run ended since the last look. Raises SourceError."""
         name = TableName(fact.catalog or "", fact.namespace or "", fact.table or "")
         since = Micros(fact.opened_at or EPOCH)
-        subject = Subject(name, next(iter(fact.cause_snapshot_ids or ()), None), None, since)
+        commit = next(iter(fact.cause_snapshot_ids or ()), None)
+        subject = Subject(name, commit, None, since, is_schema_change=fact.code in SCHEMA_CODES)
         until = now if fact.closed_at is None else fact.closed_at
         linked = await self._cases.linked(name, since, now)
         readers = [job for job in linked if job.role == "reads"][:MOST_JOBS]
@@ -88,7 +90,7 @@ class FindingEffects:
 
 def _is_measured(fact: FindingFact, now: Micros) -> bool:
     """Open ones, and those that closed within a day before anything was measured."""
-    if fact.code not in MEASURED or not fact.cause_snapshot_ids:
+    if fact.code not in MEASURED or (fact.code not in SCHEMA_CODES and not fact.cause_snapshot_ids):
         return False
     return fact.closed_at is None or (not fact.effects and fact.closed_at >= now - DAY)
 
@@ -117,14 +119,15 @@ def _effect(job: LinkedJob, found: JobCase, since: Micros) -> FindingEffectFact:
             last_run_at=to_micros(last),
         )
     effect = measure_effect(found.case)
+    numbers = effect.numbers
     return FindingEffectFact(
         job_name=job.name,
         verdict=_VERDICTS.get(effect.verdict, "unknown"),
         because=effect.because,
-        ratio=effect.estimate.ratio if effect.estimate else None,
-        ratio_low=effect.low.ratio if effect.low else None,
-        ratio_high=effect.high.ratio if effect.high else None,
-        seconds=effect.estimate.seconds if effect.estimate else None,
+        ratio=numbers.ratio,
+        ratio_low=numbers.ratio_low,
+        ratio_high=numbers.ratio_high,
+        seconds=numbers.seconds,
         runs=found.runs_after,
         since=since,
         last_run_at=to_micros(last),

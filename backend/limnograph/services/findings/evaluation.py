@@ -137,11 +137,18 @@ def _is_told_by_another(fact: FindingFact, current: Sequence[FindingFact]) -> bo
         fact.code == "job_slower"
         and fact.state == "open"
         and any(
-            each.state == "open" and effect.job_name == fact.subject and effect.verdict in {"slower", "no_data_yet"}
+            each.state == "open" and effect.job_name == fact.subject and _tells(each, effect)
             for each in current
             for effect in each.effects or ()
         )
     )
+
+
+def _tells(finding: FindingFact, effect: FindingEffectFact) -> bool:
+    """Whether a finding reports a slowdown as its effect: a burst, which is its likely cause, also before the effect is
+    measured; a schema change, which rarely slows a job, only afterwards.
+    """
+    return effect.verdict == "slower" or (effect.verdict == "no_data_yet" and finding.code == "file_burst")
 
 
 def _is_of_job(fact: FindingFact) -> bool:

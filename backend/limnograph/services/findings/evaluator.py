@@ -9,7 +9,7 @@ opens or closes while it is silent.
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 
 from limnograph.analysis.findings.episodes import Episode
@@ -47,8 +47,8 @@ _log = logging.getLogger("limnograph.findings")
 
 
 class FindingsEvaluator:
-    """Thread-safe for one caller of `evaluate` at a time: `board`, and what `measured` and `observed` leave for it, are
-    replaced whole.
+    """Thread-safe for one caller of `evaluate` at a time: `board` and what `observed` leaves for it are replaced whole;
+    what `measured` leaves is queued.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class FindingsEvaluator:
         self._jobs: Mapping[str, Sequence[Episode]] | None = None
         self._new_jobs: Mapping[str, Sequence[Episode]] | None = None
         self._effects: dict[str, Sequence[FindingEffectFact]] = {}
-        self._new_effects: dict[str, Sequence[FindingEffectFact]] = {}
+        self._new_effects: deque[Mapping[str, Sequence[FindingEffectFact]]] = deque()
         self.board = FindingsBoard()
 
     def evaluate(self) -> list[FindingFact]:
@@ -94,7 +94,7 @@ class FindingsEvaluator:
 
     def measured(self, effects: Mapping[str, Sequence[FindingEffectFact]]) -> None:
         """Take effects by finding id. Thread-safe: they count from the next evaluation."""
-        self._new_effects = {**self._new_effects, **effects}
+        self._new_effects.append(effects)
 
     def observed(self, episodes: Mapping[str, Sequence[Episode]]) -> None:
         """Take the episodes of all jobs by table uuid. Thread-safe: they count from the next evaluation."""
@@ -103,12 +103,13 @@ class FindingsEvaluator:
     def _take(self) -> None:
         """Take what was measured and observed since the last call; the tables that it is about are due then."""
         changed: set[str] = set()
-        effects, self._new_effects = self._new_effects, {}
-        for finding_id, found in effects.items():
-            fact = self.board.by_id.get(finding_id)
-            if fact is not None and found != self._effects.get(finding_id):
-                changed.add(key_of(fact))
-        self._effects.update(effects)
+        while self._new_effects:
+            effects = self._new_effects.popleft()
+            for finding_id, found in effects.items():
+                fact = self.board.by_id.get(finding_id)
+                if fact is not None and found != self._effects.get(finding_id):
+                    changed.add(key_of(fact))
+            self._effects.update(effects)
         jobs = self._new_jobs
         if jobs is not None and jobs is not self._jobs:
             before, self._jobs = self._jobs, jobs

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from limnograph.analysis.alignment import median
 from limnograph.analysis.effect import measure_effect
 from limnograph.domain.answers.commits import RunEffect
-from limnograph.domain.answers.effects import EffectSize
 from limnograph.domain.answers.tables import LinkedJob
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.meta_tables import SnapshotFact
@@ -70,7 +69,7 @@ def effect_of(job: LinkedJob, found: JobCase) -> RunEffect:
     early, late = _durations(
         case.runs.times, case.runs.duration_seconds, case.operation.started_at, case.operation.committed_at
     )
-    size, low, high = effect.estimate, effect.low, effect.high
+    numbers = effect.numbers
     return RunEffect(
         job=job.name,
         role=job.role,
@@ -80,12 +79,12 @@ def effect_of(job: LinkedJob, found: JobCase) -> RunEffect:
         runs_after=effect.runs_after,
         median_before_s=median(early[-RUNS_KEPT:]),
         median_after_s=median(late[:RUNS_KEPT]),
-        ratio=_ratio(size),
-        ratio_low=_ratio(low),
-        ratio_high=_ratio(high),
-        change_s=_seconds(size),
-        change_low_s=_seconds(low),
-        change_high_s=_seconds(high),
+        ratio=numbers.ratio,
+        ratio_low=numbers.ratio_low,
+        ratio_high=numbers.ratio_high,
+        change_s=numbers.seconds,
+        change_low_s=numbers.seconds_low,
+        change_high_s=numbers.seconds_high,
         more_runs=effect.more_runs,
         controls=len(case.controls or ()),
         last_run=max([*case.runs.times, *found.running], default=None),
@@ -124,11 +123,3 @@ def _unread(job: LinkedJob, error: SourceError) -> RunEffect:
         controls=0,
         last_run=None,
     )
-
-
-def _ratio(size: EffectSize | None) -> float | None:
-    return size.ratio if size else None
-
-
-def _seconds(size: EffectSize | None) -> float | None:
-    return size.seconds if size else None

@@ -3,7 +3,7 @@ import { byTable, firstOfEach, stripBars, stripText } from './groups.ts';
 import { incidentHref, isDated, labelsOf, narrowTo } from './link.ts';
 import { alertsHref, alertsQuestion, choiceOf } from './question.ts';
 import { finding, recovered } from '#lib/findings/fixtures.ts';
-import { causeState, episodeLook, lookOf, refOf, stateText } from './words.ts';
+import { causeState, episodeLook, firesAt, lookOf, refOf, stateText } from './words.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 6);
 
@@ -86,4 +86,12 @@ test('a week is drawn to now: what is older is cut, what is short stays visible'
   expect(more).toEqual([]);
   expect(stripText(spans, NOW)).toBe('fired 2 times in 7 days, 1 d in total');
   expect(stripText(spans.slice(0, 1), NOW)).toBe('did not fire in 7 days');
+});
+
+test('an alert fires from its start to its end, as far as both are known', () => {
+  const over = { starts_at: NOW - 60_000, ends_at: NOW, heard_at: null };
+  const at = [NOW - 62_000, NOW - 60_500, NOW - 30_000, NOW + 500, NOW + 2_000];
+  expect(at.map((instant) => firesAt(over, instant))).toEqual([false, true, true, true, false]);
+  expect(firesAt({ ...over, ends_at: null }, NOW + 3_600_000)).toBe(true);
+  expect(firesAt({ ...over, ends_at: null, heard_at: NOW }, NOW + 3_600_000)).toBe(false);
 });

@@ -85,6 +85,12 @@ export const tableText = (table: AlertTable | null): string =>
 export const shortTable = (table: AlertTable | null): string =>
   [table?.table_namespace, table?.table].filter(Boolean).join('.');
 
+/** Whether the alert fired at an instant, as far as known. Senders round its start to seconds. */
+export function firesAt(alert: Pick<Alert, 'starts_at' | 'ends_at' | 'heard_at'>, at: number): boolean {
+  const end = alert.ends_at ?? alert.heard_at ?? Infinity;
+  return at >= alert.starts_at - 1_000 && at <= end + 1_000;
+}
+
 /** The page of one episode. */
 export const alertPath = (fingerprint: string, startsAt: number): string =>
   `/alerts/${encodeURIComponent(fingerprint)}?starts_at=${startsAt}`;

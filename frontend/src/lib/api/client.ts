@@ -99,6 +99,18 @@ export const listFindings = (query: FindingsQuestion, signal?: AbortSignal) =>
 export const getFinding = (findingId: string, signal?: AbortSignal) =>
   request('get', '/api/v1/findings/{finding_id}', { path: { finding_id: findingId } }, signal);
 
+export type NotesQuestion = NonNullable<paths['/api/v1/notes']['get']['parameters']['query']>;
+
+export const listNotes = (query: NotesQuestion, signal?: AbortSignal) =>
+  request('get', '/api/v1/notes', { query }, signal);
+
+/** What is left out has its default. */
+export type NoteBody = Pick<Schemas['NoteIn'], 'key'> & Partial<Schemas['NoteIn']>;
+
+/** A new note, an edit or a deletion; stored when it resolves. */
+export const postNote = (body: NoteBody) =>
+  request('post', '/api/v1/notes', { body: body as Schemas['NoteIn'] });
+
 export type PartitionsQuestion = NonNullable<
   paths['/api/v1/tables/{catalog}/{namespace}/{table}/partitions']['get']['parameters']['query']
 >;

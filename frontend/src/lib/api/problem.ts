@@ -18,6 +18,8 @@ export class ApiProblem extends Error {
     /** Name of the parameter that the API refuses. */
     readonly field: string | null = null,
     readonly requestId: string | null = null,
+    /** The whole answer: some problems carry more. */
+    readonly body: unknown = null,
   ) {
     super(detail || title);
   }
@@ -40,6 +42,7 @@ export function problemOf(status: number, body: unknown): ApiProblem {
     body.detail,
     body.field ?? null,
     body.request_id ?? null,
+    body,
   );
 }
 

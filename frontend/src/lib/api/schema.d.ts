@@ -829,8 +829,9 @@ export interface components {
         /**
          * AlertTarget
          * @description The target of an alert link. `path` is a path of this server; null if the user has to choose among `tables` or no
-         *         table is known. `source`: where the answer was found. `finding`: what the alert is about; null: no finding belongs
-         *         to it, or there is a record, which has it.
+         *         table is known. If the alert did not fire at the time in the link, the path keeps that time, and its page shows the
+         *         closest episode and says so. `source`: where the answer was found. `finding`: what the alert is about; null: no
+         *         finding belongs to it, or there is a record, which has it.
          */
         AlertTarget: {
             active_at: number | null;
@@ -2622,7 +2623,7 @@ export interface components {
         /**
          * Status
          * @description Server status: sources, latest pass, watermark, set-up hints; `hourly_days`: retention of hourly roll-ups;
-         *         `scopes`: scopes of the caller.
+         *         `scopes`: scopes of the caller; `user`: its name, null if authentication is off.
          */
         Status: {
             hints: components["schemas"]["Hint"][];
@@ -2637,6 +2638,8 @@ export interface components {
             sources: components["schemas"]["SourceStatus"][];
             tables: number;
             unreadable: number;
+            /** @default null */
+            user: string | null;
             version: string;
             watermark: number | null;
         };

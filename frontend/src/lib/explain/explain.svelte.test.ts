@@ -145,7 +145,13 @@ test('without the annotate scope there are no buttons but a reason', async () =>
     unreadable: 0,
     snapshots: 1,
   };
-  const rest = { hourly_days: 400, hot: { bytes: 1, rows: 1, tables_shortened: 0 }, sources: [], hints: [] };
+  const rest = {
+    user: null,
+    hourly_days: 400,
+    hot: { bytes: 1, rows: 1, tables_shortened: 0 },
+    sources: [],
+    hints: [],
+  };
   statusFeed.resource.take({ ...status, ...rest, scopes: ['read'] });
   const { screen } = await shown(explainPage());
   await expect.element(screen.getByText(/requires the annotate scope/).first()).toBeInTheDocument();

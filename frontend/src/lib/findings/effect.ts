@@ -22,8 +22,12 @@ export const VERDICT_WORDS: Record<Verdict, string> = {
   no_data_yet: 'no data yet',
 };
 
-/** Codes whose cause is one commit, which divides the runs of a job into those before and after it. */
-const MEASURED: ReadonlySet<FindingCode> = new Set<FindingCode>(['file_burst']);
+/** Codes whose cause is one event at a known instant, which divides the runs of a job into those before and after it. */
+const MEASURED: ReadonlySet<FindingCode> = new Set<FindingCode>([
+  'file_burst',
+  'schema_breaking',
+  'schema_changed',
+]);
 /** Groups that do not concern durations: the group of a job is about the job itself. */
 const UNMEASURABLE: ReadonlySet<Finding['group']> = new Set<Finding['group']>(['jobs', 'schema', 'health']);
 

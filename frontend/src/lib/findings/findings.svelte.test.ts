@@ -1,5 +1,6 @@
 import '../../app.css';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { NotesView } from '#lib/notes/NotesView.svelte.ts';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings } from '../../test/axe.ts';
 import EffectsTable from '#lib/findings/page/EffectsTable.svelte';
@@ -78,6 +79,8 @@ test('an all-clear waits until all tables are evaluated', async () => {
 });
 
 test('a name of the lake stays text', async () => {
+  let notes!: NotesView;
+  onTestFinished($effect.root(() => void (notes = new NotesView(() => null))));
   const hostile = finding({
     ...{
       table: MARKUP,
@@ -88,7 +91,13 @@ test('a name of the lake stays text', async () => {
     cause: { snapshot_ids: [MARKUP], writer: MARKUP, share: null },
     effects: [effect({ job_name: MARKUP, because: MARKUP, verdict: 'unknown' })],
   });
-  await render(FindingHead, { finding: hostile, now: NOW, link: 'https://x/' });
+  await render(FindingHead, {
+    finding: hostile,
+    notes,
+    now: NOW,
+    link: 'https://x/',
+    onchange: () => undefined,
+  });
   await render(EvidenceList, { finding: hostile });
   await render(FindingList, { rows: [hostile], label: 'Open', now: NOW });
   expect(document.querySelector('img')).toBeNull();

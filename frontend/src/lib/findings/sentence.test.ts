@@ -257,6 +257,10 @@ describe('effects', () => {
   test('no job, no measurement, nothing to measure', () => {
     expect(said({ effects: [] })).toEqual(['No known job reads the table']);
     expect(said({ code: 'small_files', effects: [] })).toEqual(['The effect on jobs is not measured']);
+    expect(said({ code: 'schema_breaking', group: 'schema', effects: [] })).toEqual([
+      'No known job reads the table',
+    ]);
+    expect(said({ code: 'spec_changed', group: 'schema', effects: [] })).toEqual([]);
     expect(said({ code: 'stale', group: 'health', effects: [] })).toEqual([]);
   });
   test('bounds without a number are none', () => expect(boundsWords(null, null)).toBeNull());

@@ -109,6 +109,13 @@ export class IncidentView {
   );
   readonly steps = $derived(this.runbook.data ? stepsOf(this.runbook.data, this.#about) : []);
   readonly ignorable = $derived(this.runbook.data ? ignorableWhen(this.runbook.data) : '');
+  /** What notes on this page are about: the finding, so that its own page shows them, too; else the alert. */
+  readonly noteTarget = $derived.by(() => {
+    if (this.finding) return { scope: 'finding' as const, target_id: this.finding.finding_id };
+    const alert = this.incident?.alert;
+    if (!alert?.fingerprint || !this.incident?.transitions.length) return null;
+    return { scope: 'alert' as const, target_id: alert.fingerprint, starts_at: alert.starts_at };
+  });
   readonly zoomed = $derived(this.#before.length > 0);
 
   /** What is known now of an incident; the range follows its window until the reader moved it. */

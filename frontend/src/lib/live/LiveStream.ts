@@ -7,6 +7,7 @@ export interface LiveEvents {
   commit: Schemas['CommitStreamEvent'];
   alert: Schemas['AlertStreamEvent'];
   finding: Schemas['FindingStreamEvent'];
+  note: Schemas['NoteStreamEvent'];
   table: Schemas['TableStreamEvent'];
   sources: Schemas['SourcesStreamEvent'];
 }
@@ -96,7 +97,7 @@ export class LiveStream {
     this.#source = source;
     source.addEventListener('open', () => this.#opened(source));
     source.addEventListener('error', () => this.#broke(source));
-    for (const kind of ['commit', 'alert', 'finding', 'table', 'sources']) {
+    for (const kind of ['commit', 'alert', 'finding', 'note', 'table', 'sources']) {
       source.addEventListener(kind, ({ data }) => this.#tell(source, kind, data));
     }
     source.addEventListener('reset', () => {

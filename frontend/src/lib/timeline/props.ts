@@ -15,6 +15,14 @@ export interface Episode {
   readonly closed_at: number | null;
 }
 
+/** A note of the team, epoch ms; `to` null: it has a place, no length. */
+export interface NoteMark {
+  readonly id: string;
+  readonly from: number;
+  readonly to: number | null;
+  readonly label: string;
+}
+
 export interface Props {
   answer: Answer;
   /** What is shown; an answer of another range is drawn where it belongs until its own arrives. */
@@ -42,6 +50,8 @@ export interface Props {
   effects?: readonly EffectNote[] | undefined;
   /** When something was wrong with the table, the most severe first. */
   findings?: readonly Episode[];
+  /** What the team wrote. */
+  notes?: readonly NoteMark[];
   /** Widths (ms) of the ranges that were zoomed into, widest first. */
   trail?: readonly number[];
   /** What else can be done with a lane, in its head; it is given what shows the lane as a table. */

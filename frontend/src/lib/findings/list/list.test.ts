@@ -20,7 +20,10 @@ const params = (text: string) => new URLSearchParams(text);
 
 test('the address and the choice are the same, defaults stay out, and a change starts at the first page', () => {
   expect(choiceOf(params('state=closed&severity=warning&code=stale&table=a.b.c'))).toEqual({
-    ...{ state: 'closed', severity: 'warning', code: 'stale', table: 'a.b.c' },
+    ...{ state: 'closed', severity: 'warning', code: 'stale', table: 'a.b.c', owner: '', acknowledged: '' },
+  });
+  expect(choiceOf(params('owner=core&acknowledged=true'))).toMatchObject({
+    ...{ owner: 'core', acknowledged: 'true' },
   });
   expect(choiceOf(params('state=x&severity=x&code=x'))).toEqual({ ...ANY, state: 'open' });
   expect(findingsHref(params('cursor=9&tz=UTC&state=closed'), { severity: 'info', state: 'open' })).toBe(
@@ -29,13 +32,20 @@ test('the address and the choice are the same, defaults stay out, and a change s
   expect(findingsHref(params(''), {})).toBe('/findings');
   expect(cursorHref(params('code=stale'), 'abc')).toBe('/findings?code=stale&cursor=abc');
   expect(cursorHref(params('cursor=abc'), null)).toBe('/findings');
-  expect(unreadOf(params('state=x&severity=warning&code=nope'))).toEqual(['state', 'code']);
+  expect(unreadOf(params('state=x&severity=warning&code=nope&acknowledged=1'))).toEqual([
+    ...['state', 'code', 'acknowledged'],
+  ]);
   expect(isNarrowed(choiceOf(params('state=closed')))).toBe(false);
 });
 
 test('the request carries what is chosen', () =>
   expect(findingsQuestion(choiceOf(params('table=a.b.c')), 'x')).toEqual({
     ...{ limit: 50, state: 'open', table: 'a.b.c', cursor: 'x' },
+  }));
+
+test('the request names the owner, and whether acknowledged findings are wanted', () =>
+  expect(findingsQuestion(choiceOf(params('owner=core&acknowledged=any')), null)).toEqual({
+    ...{ limit: 50, state: 'open', owner: 'core', acknowledged: 'any' },
   }));
 
 test('evidence has labels and units, unknown names are spelled out, texts stay texts', () => {
@@ -62,7 +72,7 @@ test('a row of the export has each value and the sentences; a name is no formula
 });
 
 test('the summary has verdict, state, cause, effect, evidence and link, with zones', () => {
-  const text = findingSummary(finding(), 'https://x/findings/f', NOW);
+  const text = findingSummary(finding(), [], 'https://x/findings/f', NOW);
   expect(text.split('\n')).toEqual([
     '**Critical: Data files rose from 120 to 1,620 at once**',
     '',
@@ -76,7 +86,7 @@ test('the summary has verdict, state, cause, effect, evidence and link, with zon
     '- Next: Compact the new files, and check how the writer distributes its rows',
     ...['', 'https://x/findings/f', ''],
   ]);
-  expect(findingSummary(recovered(), 'l', NOW)).toContain('**Recovered: ');
+  expect(findingSummary(recovered(), [], 'l', NOW)).toContain('**Recovered: ');
 });
 
 test.each<[string, string]>([

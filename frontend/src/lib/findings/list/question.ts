@@ -7,16 +7,23 @@ const FINDINGS_PATH = '/findings';
 /** Rows a page. */
 const LIMIT = 50;
 
+const ACKNOWLEDGED = ['true', 'any'] as const;
+
 export interface FindingsChoice {
   readonly state: 'open' | 'closed';
   readonly severity: FindingSeverity | '';
   readonly code: FindingCode | '';
   /** `catalog.namespace.table`; empty: any. */
   readonly table: string;
+  readonly owner: string;
+  /** Empty: those that are not; of closed ones it says nothing. */
+  readonly acknowledged: 'true' | 'any' | '';
 }
 
 /** Not narrowed; the state is not a filter. */
-export const ANY = { severity: '', code: '', table: '' } as const satisfies Partial<FindingsChoice>;
+export const ANY = {
+  ...{ severity: '', code: '', table: '', owner: '', acknowledged: '' },
+} as const satisfies Partial<FindingsChoice>;
 
 /** Of a page's search parameters; what is not offered counts as any. */
 export const choiceOf = (params: URLSearchParams): FindingsChoice => ({
@@ -24,17 +31,22 @@ export const choiceOf = (params: URLSearchParams): FindingsChoice => ({
   severity: SEVERITIES.find((each) => each === params.get('severity')) ?? '',
   code: CODES.find((each) => each === params.get('code')) ?? '',
   table: params.get('table') ?? '',
+  owner: params.get('owner') ?? '',
+  acknowledged: ACKNOWLEDGED.find((each) => each === params.get('acknowledged')) ?? '',
 });
 
-export const isNarrowed = ({ severity, code, table }: FindingsChoice): boolean =>
-  Boolean(severity || code || table);
+export const isNarrowed = ({ severity, code, table, owner, acknowledged }: FindingsChoice): boolean =>
+  Boolean(severity || code || table || owner || acknowledged === 'true');
 
 /** Names of parameters that say what is not offered. */
 export const unreadOf = (params: URLSearchParams): string[] =>
-  findUnknownValues(params, { state: ['open', 'closed'], severity: SEVERITIES, code: CODES });
+  findUnknownValues(params, {
+    ...{ state: ['open', 'closed'], severity: SEVERITIES, code: CODES },
+    acknowledged: ACKNOWLEDGED,
+  });
 
 export const findingsQuestion = (
-  { state, severity, code, table }: FindingsChoice,
+  { state, severity, code, table, owner, acknowledged }: FindingsChoice,
   cursor: string | null,
 ): FindingsQuestion => ({
   limit: LIMIT,
@@ -42,6 +54,8 @@ export const findingsQuestion = (
   ...(severity && { severity }),
   ...(code && { code }),
   ...(table && { table }),
+  ...(owner && { owner }),
+  ...(acknowledged && { acknowledged }),
   ...(cursor && { cursor }),
 });
 

@@ -5,10 +5,11 @@ import { instant } from '#lib/format/instant.ts';
 import { markdownText } from '#lib/format/markdown.ts';
 import { evidenceRows } from '#lib/findings/evidence.ts';
 import { sentenceOf } from '#lib/findings/sentence.ts';
+import { noteLines, type Note } from '#lib/notes/words.ts';
 import { causingCommit, codeWord, lookOf, refOf, type Finding } from '#lib/findings/words.ts';
 
-/** `link`: of the page, absolute. */
-export function findingSummary(finding: Finding, link: string, now: number): string {
+/** `notes`: on the finding; `link`: of the page, absolute. */
+export function findingSummary(finding: Finding, notes: readonly Note[], link: string, now: number): string {
   const text = sentenceOf(finding, now);
   const ref = refOf(finding);
   const about = ref ? fullName(ref) : `table ${finding.table_uuid}`;
@@ -23,7 +24,9 @@ export function findingSummary(finding: Finding, link: string, now: number): str
     `- Cause: ${markdownText(cause)}${commit && /^-?\d+$/.test(commit) ? ` (commit \`${commit}\`)` : ''}`,
     ...text.effect.map((each) => `- Effect: ${markdownText(each)}`),
     ...evidenceRows(finding).map(({ label, value }) => `- ${label}: ${markdownText(value)}`),
+    ...(finding.owner ? [`- Owner: ${markdownText(finding.owner)}`] : []),
     `- Next: ${text.next.advice}`,
+    ...noteLines(notes),
     '',
     link,
     '',
