@@ -105,12 +105,45 @@ def findings_page(clock: Clock, open_findings: str) -> int:
         class reading:  # noqa: N801
             error = None
 
-    pages: Any = FindingPages(Store, Evaluated, None)  # type: ignore[arg-type]
+    pages: Any = FindingPages(Store, Evaluated, None, _team(int(open_findings)))  # type: ignore[arg-type]
     query, total = FindingsQuery(start=0, end=meta_lake.END, severity="warning", limit=50), 0
     for _ in range(50):
         with clock():
             total = pages.page(query).total
     return total
+
+
+def _team(open_findings: int) -> Any:
+    """What a team wrote: a note on every tenth of the open findings, half of them acknowledgements, and owners of all
+    tables in the settings.
+    """
+    from limnograph.adapters.memory.inbox import MemoryInbox
+    from limnograph.adapters.memory.query_engine import MemoryEngine
+    from limnograph.domain.facts.notes import NoteFact
+    from limnograph.services.findings.team_memory import TeamMemory
+    from limnograph.services.notes.owners import OwnerDirectory
+    from limnograph.services.notes.registry import NoteRegistry
+
+    engine, inbox, clock = MemoryEngine(), MemoryInbox(), _At()
+    facts = [
+        NoteFact(
+            event_id=f"{number:032x}",
+            at=meta_lake.END - number,
+            kind="ack" if number % 20 else "note",
+            scope="finding",
+            target=f"{number:032x}",
+            text="planned",
+            author="ada",
+            until=meta_lake.END + DAY if number % 20 else None,
+            severity="critical",
+        )
+        for number in range(0, open_findings, 10)
+    ]
+    engine.append([], [], notes=facts)
+    notes = NoteRegistry(inbox, engine, clock)
+    notes.catch_up()
+    owners = OwnerDirectory(notes, dict, (("lake.sales.*", "team-sales"),))
+    return TeamMemory(notes, owners, None, clock)
 
 
 TASKS = {

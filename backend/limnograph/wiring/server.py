@@ -282,6 +282,8 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         tables=lambda: [known.name for known in _known_tables(store)],
         commits=commits.page,
         finding_of=AlertFindings(lambda: findings.board, findings.shown).of,
+        earlier=findings.earlier.before_alert,
+        notes=shared.notes,
     )
     details = CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), findings)
     alerts = _alert_pages(options, shared, context)

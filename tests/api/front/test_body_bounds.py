@@ -44,6 +44,7 @@ RUN = {"run_id": "r", "job_name": "j", "status": "ok", "started_at": NOW // 1000
 TOUCHED = {"catalog": "lake", "table_namespace": "sales", "table": "orders", "role": "reads"}
 LABEL = {"kind": "expected", "snapshot_id": "1", "from": 0, "to": 1}
 FITTING: dict[str, Any] = {
+    "/api/v1/notes": {"key": "k", "scope": "table", "table": "lake.sales.orders", "text": "x"},
     "/api/v1/alertmanager": {"alerts": [{"labels": {"alertname": "x"}}]},
     "/api/v1/lineage": COMPLETE,
     "/api/v1/notify/cloudevents": CLOUD,

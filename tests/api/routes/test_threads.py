@@ -17,6 +17,7 @@ from collections import Counter
 from typing import Any
 
 import httpx
+import msgspec
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.analysis.findings.episodes import Episode
@@ -26,7 +27,9 @@ from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.events import AlertFact, RunFact, RunTable
 from limnograph.domain.facts.findings import FindingEffectFact
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.facts.notes import NoteFact
 from limnograph.domain.time import Micros
+from limnograph.ports.inbox import InboxItem
 from limnograph.services.jobs.runs import items_of
 from limnograph.services.lake.lake import Facts
 from limnograph.wiring.server import ServerServices
@@ -51,6 +54,7 @@ PAGES = [
     *(f"{ONE}/commits?{span}" for span in (HOT, OLD)),
     *(f"{ONE}/partitions?{HOT}", f"{ONE}/schema", f"{ONE}/refs", f"{ONE}/explain?{HOT}"),
     *("/api/v1/findings", "/api/v1/findings?state=closed", "/api/v1/findings?table=lake.sales.t03"),
+    *("/api/v1/findings?owner=ada&acknowledged=any", "/api/v1/notes", "/api/v1/notes?table=lake.sales.t03"),
     *("/api/v1/alerts", f"/api/v1/alerts/{'0' * 15}1", "/api/v1/status", "/metrics", "/readyz"),
 ]
 
@@ -118,6 +122,27 @@ class Writers:
         self._made.options.inbox.put(items_of([run]))
         self._made.runs.catch_up()
         self._made.alerts.catch_up()
+        self.note(i)
+
+    def note(self, i: int) -> None:
+        """A note of another server on a finding: text, an owner, or an acknowledgement that ends or is deleted."""
+        board = self._made.evaluator.board
+        if not board.open:
+            return
+        kind = ("note", "owner", "ack")[i % 3]
+        fact = NoteFact(
+            event_id=str(i),
+            at=Micros(NOW + i),
+            kind=kind,
+            scope="finding",
+            target=board.open[i % len(board.open)].finding_id,
+            table_uuid=str(own(3)["table_uuid"]),
+            text="ada" if kind != "ack" else None,
+            until=Micros(NOW + HOUR) if kind == "ack" and i % 2 else None,
+            severity="critical",
+        )
+        self._made.options.inbox.put([InboxItem("note", str(i), msgspec.json.encode(fact), Micros(NOW + i))])
+        self._made.notes.catch_up()
 
     def evaluate(self) -> None:
         """Findings of tables that changed, with jobs and effects that other tasks measured."""
@@ -131,6 +156,7 @@ class Writers:
             self._made.evaluator.measured({board.open[i % len(board.open)].finding_id: [effect]})
         with contextlib.suppress(SourceUnavailable):
             self._made.evaluator.evaluate()
+        self._made.team.observe(self._made.evaluator.board)
 
 
 def alert(number: int) -> AlertFact:

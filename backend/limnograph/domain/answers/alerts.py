@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from limnograph.domain.answers.commits import CommitRow
-from limnograph.domain.answers.findings import Finding
+from limnograph.domain.answers.findings import EarlierEvent, Finding
 from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
 
@@ -137,7 +137,9 @@ class AlertWindow(View, frozen=True, kw_only=True):
 class Incident(View, frozen=True, kw_only=True):
     """One episode with its context. `active_at`: when its expression became true, if Prometheus still knows. `commits`:
     of its table within the window, newest first. `before`: earlier episodes, newest first. `finding`: what the alert is
-    about, in its state of now, which outlasts the alert; null: no finding belongs to it.
+    about, in its state of now, which outlasts the alert; null: no finding belongs to it. `earlier`: findings of its
+    table that closed before it, commits that caused them and earlier commits that users wrote on, newest first.
+    `notes`: number of notes on the episode; null until the notes have been read.
     """
 
     alert: AlertView
@@ -150,6 +152,8 @@ class Incident(View, frozen=True, kw_only=True):
     transitions: list[AlertTransition]
     commits: list[CommitRow]
     before: list[AlertView]
+    earlier: list[EarlierEvent]
+    notes: int | None
     links: list[AlertLink]
 
 

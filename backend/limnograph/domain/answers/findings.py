@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from limnograph.domain.answers.notes import TeamNote
 from limnograph.domain.answers.view import View
 from limnograph.domain.finding_codes import FindingCode, FindingGroup, FindingSeverity
 from limnograph.domain.time import Millis
@@ -111,9 +112,31 @@ class FindingTransition(View, frozen=True, kw_only=True):
     evidence: dict[str, str | float]
 
 
+class EarlierEvent(View, frozen=True, kw_only=True):
+    """An earlier finding of a table, or a commit that caused one or that users wrote on. `id`: of the finding, or the
+    snapshot id. `at`: when it opened or was committed; null: unknown. `ended_at`, `code`, `severity`, `closed_by`: of a
+    finding. `writer`: application that wrote the commit or caused the finding. `notes`: number of notes on it; null
+    until the notes have been read. `last_note`: the newest one.
+    """
+
+    kind: Literal["finding", "commit"]
+    id: str
+    at: Millis | None
+    ended_at: Millis | None
+    code: FindingCode | None
+    severity: FindingSeverity | None
+    closed_by: str | None
+    writer: str | None
+    notes: int | None
+    last_note: TeamNote | None
+
+
 class FindingDetail(View, frozen=True, kw_only=True):
-    """A finding, its recorded transitions in order, and earlier findings of the same code on the same table."""
+    """A finding, its recorded transitions in order, and earlier findings of the same code on the same table. `earlier`:
+    commits before it that caused one of those or that users wrote on, newest first.
+    """
 
     finding: Finding
     history: list[FindingTransition]
     seen_before: list[Finding]
+    earlier: list[EarlierEvent]

@@ -7,6 +7,7 @@ import contextlib
 
 from limnograph.domain.answers.alerts import AlertWindow, Incident
 from limnograph.domain.answers.commits import CommitRow
+from limnograph.domain.answers.findings import EarlierEvent
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
@@ -22,6 +23,7 @@ from limnograph.services.alerts.interval import interval_of
 from limnograph.services.alerts.links import expression, links
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.views import nearest, transition, view, window_of
+from limnograph.services.notes.targets import TargetKey, target_key
 from limnograph.services.sources.metrics import Metrics
 
 LONGEST_PENDING = 7 * 86_400 * MICROS_PER_SECOND
@@ -66,8 +68,16 @@ class Incidents:
             transitions=[transition(told) for told in _in_order(episode)],
             commits=await self._nearby(fact, window),
             before=[view(one) for one in found if one.fact.starts_at < fact.starts_at][:BEFORE],
+            earlier=self._earlier(fact),
+            notes=self._context.notes.count(alert_key(fact)),
             links=links(fact, self._alertmanager),
         )
+
+    def _earlier(self, fact: AlertFact) -> list[EarlierEvent]:
+        """What happened before on the alert's table; nothing if the table is unknown."""
+        if not (fact.catalog and fact.namespace and fact.table):
+            return []
+        return self._context.earlier(TableName(fact.catalog, fact.namespace, fact.table), fact.starts_at)
 
     async def _since(self, fact: AlertFact) -> Micros | None:
         """When the expression became true according to Prometheus; None if it does not report it."""
@@ -94,6 +104,11 @@ class Incidents:
             return (await self._context.commits(query)).rows
         except (NotFound, SourceError):
             return []
+
+
+def alert_key(fact: AlertFact) -> TargetKey:
+    """The key of notes on an episode."""
+    return target_key("alert", "", fact.fingerprint, fact.starts_at, None)
 
 
 def _in_order(episode: AlertEpisode) -> list[AlertFact]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from limnograph.domain.time import Micros
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
 from limnograph.services.lake.store import HotStore
 
@@ -22,10 +23,14 @@ class TableOwners:
         head = self._store.reading.head
         if self._cached[0] == head:
             return self._cached[1]
-        rows = self._engine.select(
-            MetaQuery(table="changes", columns=("table_uuid", "subject", "to_value", "at"), kinds=("property",))
-        )
-        rows = rows.filter(pl.col("subject") == OWNER).unique("table_uuid", keep="last", maintain_order=True)
-        found = {uuid: owner for uuid, owner in rows.select("table_uuid", "to_value").iter_rows() if uuid and owner}
+        found = owners_in(self._engine)
         self._cached = head, found
         return found
+
+
+def owners_in(engine: QueryEngine, until: Micros | None = None) -> dict[str, str]:
+    """Owner by table uuid, as recorded before an instant. Blocks. Raises SourceError. O(recorded properties)."""
+    columns = ("table_uuid", "subject", "to_value", "at")
+    rows = engine.select(MetaQuery(table="changes", columns=columns, kinds=("property",), end=until))
+    rows = rows.filter(pl.col("subject") == OWNER).unique("table_uuid", keep="last", maintain_order=True)
+    return {uuid: owner for uuid, owner in rows.select("table_uuid", "to_value").iter_rows() if uuid and owner}

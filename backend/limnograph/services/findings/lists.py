@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from limnograph.domain.facts.findings import FindingFact
@@ -45,12 +45,13 @@ class FindingSelection(NamedTuple):
 
 
 class FindingLists:
-    """Thread-safe: `_open` is replaced whole; a race computes the same value twice."""
+    """Thread-safe: `_open` and `_owned` are replaced whole; a race computes the same value twice."""
 
     def __init__(self, team: TeamMemory) -> None:
         self._team = team
         self._open: tuple[FindingsBoard | None, int, OpenFindings]
         self._open = None, 0, OpenFindings(frozenset(), (), (), Counter())
+        self._owned: tuple[Sequence[FindingFact], tuple[int, int], Mapping[str, str | None]] = (), (-1, 0), {}
 
     def open_of(self, board: FindingsBoard) -> OpenFindings:
         """The open findings. O(open findings) if one opened or closed, or an acknowledgement began or ended."""
@@ -86,11 +87,17 @@ class FindingLists:
 
     def _matching(self, facts: Sequence[FindingFact], query: FindingsQuery) -> Sequence[FindingFact]:
         """Findings that match the code and the owner."""
-        if query.code is not None:
-            facts = [fact for fact in facts if fact.code == query.code]
-        if query.owner:
-            facts = [fact for fact in facts if self._team.owner(fact) == query.owner]
-        return facts
+        if query.owner:  # first: the owners of all open ones are known from the last call
+            owners = self._owners_of(facts)
+            facts = [fact for fact in facts if owners[fact.finding_id] == query.owner]
+        return facts if query.code is None else [fact for fact in facts if fact.code == query.code]
+
+    def _owners_of(self, facts: Sequence[FindingFact]) -> Mapping[str, str | None]:
+        """Owners by finding id. O(findings), less for those of the last call if no owner changed since."""
+        version = self._team.owners.version
+        if self._owned[0] is not facts or self._owned[1] != version:
+            self._owned = facts, version, self._team.owners_of(facts)
+        return self._owned[2]
 
 
 def _of_severity(facts: Sequence[FindingFact], query: FindingsQuery) -> Sequence[FindingFact]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-import msgspec
-
 from limnograph.domain import cursors
 from limnograph.domain.answers.annotations import Annotation
 from limnograph.domain.answers.findings import Finding, FindingCounts, FindingDetail, FindingsPage
@@ -17,14 +15,15 @@ from limnograph.domain.finding_limits import DAY
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import FindingsQuery
 from limnograph.domain.secrecy import placeless
-from limnograph.domain.time import EPOCH, Micros, Millis, to_micros, to_millis
+from limnograph.domain.time import EPOCH, Micros, Millis, to_micros
 from limnograph.services.findings.annotations import finding_annotations
 from limnograph.services.findings.board import FindingsBoard, key_of, key_of_name, place
+from limnograph.services.findings.earlier import EarlierEvents
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.lists import FindingLists, closed_within
 from limnograph.services.findings.records import FindingRecords
 from limnograph.services.findings.team_memory import TeamMemory
-from limnograph.services.findings.views import earlier, transition, view
+from limnograph.services.findings.views import earlier, transition
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.targets import NoteTarget
 
@@ -35,13 +34,14 @@ _POSITION = (int, int, int, str)
 
 
 class FindingPages:
-    """Immutable after construction. `team`: what is joined to findings."""
+    """Immutable after construction. `team`: what is joined to findings. `earlier`: what happened before one."""
 
     def __init__(
         self, store: HotStore, evaluator: FindingsEvaluator, records: FindingRecords, team: TeamMemory
     ) -> None:
         self._store, self._evaluator, self._records, self.team = store, evaluator, records, team
         self._lists = FindingLists(team)
+        self.earlier = EarlierEvents(store, lambda: self.board, team.registry)
 
     @property
     def board(self) -> FindingsBoard:
@@ -61,14 +61,7 @@ class FindingPages:
 
     def shown(self, fact: FindingFact, of_table: Sequence[FindingFact]) -> Finding:
         """A finding with what the team wrote on it."""
-        ack = self.team.acknowledgement(fact)
-        return msgspec.structs.replace(
-            view(fact, of_table),
-            acknowledged_until=to_millis(ack.until) if ack else None,
-            acknowledged_by=ack.author if ack else None,
-            owner=self.team.owner(fact),
-            notes=self.team.notes(fact),
-        )
+        return self.team.shown(fact, of_table)
 
     def recent_of(self, key: str, now: Micros) -> tuple[Finding, ...]:
         """Open findings of a table, then those that closed within the last RECOVERED."""
@@ -126,6 +119,7 @@ class FindingPages:
             finding=self.shown(fact, of_table),
             history=[transition(each) for each in history],
             seen_before=[self.shown(each, of_table) for each in earlier(fact, of_table)[:SEEN_BEFORE]],
+            earlier=self.earlier.before_finding(fact),
         )
 
     async def note_target(self, finding_id: str) -> NoteTarget:

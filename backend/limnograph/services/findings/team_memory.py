@@ -4,17 +4,21 @@ an input of their evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
+from limnograph.domain.answers.findings import Finding
 from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.facts.notes import NoteFact
 from limnograph.domain.finding_codes import severity_rank
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import EPOCH, Micros
+from limnograph.domain.time import EPOCH, Micros, to_millis
 from limnograph.ports.clock import Clock
-from limnograph.services.findings.board import FindingsBoard
+from limnograph.services.findings.board import FindingsBoard, key_of
 from limnograph.services.findings.records import FindingRecords
+from limnograph.services.findings.views import view
 from limnograph.services.notes.owners import OwnerDirectory
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.notes.targets import finding_key
@@ -73,15 +77,6 @@ class TeamMemory:
         """Differs when a note on a table, or on any, was written, an acknowledgement ended, or an owner changed."""
         return self.registry.version(table_uuid), self.acknowledged.number, self.owners.version
 
-    def at(self, instant: Micros) -> dict[str, NoteFact]:
-        """The acknowledgements in force at an instant, by finding id; without later notes."""
-        found: dict[str, NoteFact] = {}
-        for chain in self.registry.every():
-            fact = chain.last
-            if fact.kind == "ack" and (fact.at or EPOCH) <= instant < (fact.until or EPOCH):
-                found[fact.target or ""] = fact
-        return found
-
     def observe(self, board: FindingsBoard) -> None:
         """Note the acknowledged findings whose severity has risen. O(acknowledgements) if anything changed."""
         acknowledged = self.acknowledged
@@ -103,7 +98,8 @@ class TeamMemory:
         found = self.acknowledged.by_finding.values()
         if found:
             begin = min((fact.at or EPOCH for fact in found), default=EPOCH)
-            self._learn(self._records.since(begin))
+            now = self._clock.now()
+            self._learn(fact for fact in self._records.since(begin) if (fact.observed_at or EPOCH) <= now)
         self._checked = True
 
     def _learn(self, transitions: Iterable[FindingFact]) -> None:
@@ -120,14 +116,34 @@ class TeamMemory:
         ack = self.acknowledged.by_finding.get(fact.finding_id)
         return None if ack is None or fact.state != "open" or _is_above(fact, ack) else ack
 
+    def shown(self, fact: FindingFact, of_table: Sequence[FindingFact]) -> Finding:
+        """A finding with what was written on it. `of_table`: all findings of its table."""
+        ack = self.acknowledgement(fact)
+        return msgspec.structs.replace(
+            view(fact, of_table),
+            acknowledged_until=to_millis(ack.until) if ack else None,
+            acknowledged_by=ack.author if ack else None,
+            owner=self.owner(fact),
+            notes=self.registry.count(finding_key(fact.finding_id)),
+        )
+
+    def owners_of(self, facts: Sequence[FindingFact]) -> dict[str, str | None]:
+        """Owners by finding id. O(findings), with one look-up for each table."""
+        named, of_table, found = self.owners.of_findings(), dict[str, str | None](), dict[str, str | None]()
+        for fact in facts:
+            owner = named.get(fact.finding_id)
+            if owner is None:
+                key = fact.table_uuid or key_of(fact)
+                if key not in of_table:
+                    of_table[key] = self.owner(fact)
+                owner = of_table[key]
+            found[fact.finding_id] = owner
+        return found
+
     def owner(self, fact: FindingFact) -> str | None:
         """Who is responsible for a finding."""
         name = TableName(fact.catalog or "", fact.namespace or "", fact.table or "")
         return self.owners.of_finding(fact.finding_id, fact.table_uuid, name)
-
-    def notes(self, fact: FindingFact) -> int | None:
-        """The number of notes on a finding; None until they were read."""
-        return self.registry.count(finding_key(fact.finding_id))
 
 
 def _is_above(fact: FindingFact, ack: NoteFact) -> bool:

@@ -43,17 +43,23 @@ class OwnerDirectory:
 
     def of_table(self, uuid: str | None, name: TableName) -> str | None:
         """The owner of a table; None if none is known."""
-        note = self._registry.newest("owner", key_of_table(uuid, name))
-        if note is None and uuid:  # before it was readable it had no uuid
-            note = self._registry.newest("owner", key_of_table(None, name))
-        if note is not None:
-            return note.text
+        if self._registry.kinds_version("owner"):
+            note = self._registry.newest("owner", key_of_table(uuid, name))
+            if note is None and uuid:  # before it was readable it had no uuid
+                note = self._registry.newest("owner", key_of_table(None, name))
+            if note is not None:
+                return note.text
         return (self._properties.get(uuid) if uuid else None) or self._of_settings(name)
 
     def of_finding(self, finding_id: str, uuid: str | None, name: TableName) -> str | None:
         """The owner of a finding: its own, else its table's."""
         note = self._registry.newest("owner", finding_key(finding_id))
         return self.of_table(uuid, name) if note is None else note.text
+
+    def of_findings(self) -> dict[str, str]:
+        """Owners that are named on findings, by finding id."""
+        notes = self._registry.newest_of("owner")
+        return {note.target: note.text for note in notes if note.scope == "finding" and note.target and note.text}
 
     def _of_settings(self, name: TableName) -> str | None:
         if not self._configured:

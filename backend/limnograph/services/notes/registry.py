@@ -107,6 +107,13 @@ class NoteRegistry:
         self._seen_to = max((item.accepted_at for item in items), default=self._seen_to)
         return new + self._add(facts_of_items(items, _decoder, "a note"))
 
+    def as_of(self, instant: Micros) -> NoteRegistry:
+        """What was written until an instant, of what is in memory."""
+        made = NoteRegistry(self._inbox, self._engine, self._clock)
+        made._add(fact for fact in list(self._events.values()) if (fact.at or EPOCH) <= instant)
+        made._complete = self._complete
+        return made
+
     def event(self, event_id: str) -> NoteFact | None:
         """One event."""
         return self._events.get(event_id)

@@ -394,8 +394,8 @@ export interface paths {
         };
         /**
          * Live events
-         * @description Server-sent events `commit`, `table`, `alert`, `sources` and `reset`, each with an id, so that a reconnecting
-         *     browser misses none; a comment every 15 seconds. A client that reads too slowly is disconnected.
+         * @description Server-sent events `commit`, `table`, `alert`, `finding`, `note`, `sources` and `reset`, each with an id, so that
+         *     a reconnecting browser misses none; a comment every 15 seconds. A client that reads too slowly is disconnected.
          */
         get: operations["getStream"];
         put?: never;
@@ -1302,6 +1302,26 @@ export interface components {
             weight: number;
         };
         /**
+         * EarlierEvent
+         * @description An earlier finding of a table, or a commit that caused one or that users wrote on. `id`: of the finding, or the
+         *         snapshot id. `at`: when it opened or was committed; null: unknown. `ended_at`, `code`, `severity`, `closed_by`: of a
+         *         finding. `writer`: application that wrote the commit or caused the finding. `notes`: number of notes on it; null
+         *         until the notes have been read. `last_note`: the newest one.
+         */
+        EarlierEvent: {
+            at: number | null;
+            closed_by: string | null;
+            code: ("compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable") | null;
+            ended_at: number | null;
+            id: string;
+            /** @enum {unknown} */
+            kind: "commit" | "finding";
+            last_note: components["schemas"]["TeamNote"] | null;
+            notes: number | null;
+            severity: ("critical" | "info" | "warning") | null;
+            writer: string | null;
+        };
+        /**
          * EventsLane
          * @description Commits in time order. `off_ref`: ids of the commits that are not ancestors of the requested ref; null if none
          *         was requested or it is unknown.
@@ -1519,9 +1539,11 @@ export interface components {
         };
         /**
          * FindingDetail
-         * @description A finding, its recorded transitions in order, and earlier findings of the same code on the same table.
+         * @description A finding, its recorded transitions in order, and earlier findings of the same code on the same table. `earlier`:
+         *         commits before it that caused one of those or that users wrote on, newest first.
          */
         FindingDetail: {
+            earlier: components["schemas"]["EarlierEvent"][];
             finding: components["schemas"]["Finding"];
             history: components["schemas"]["FindingTransition"][];
             seen_before: components["schemas"]["Finding"][];
@@ -1713,7 +1735,9 @@ export interface components {
          * Incident
          * @description One episode with its context. `active_at`: when its expression became true, if Prometheus still knows. `commits`:
          *         of its table within the window, newest first. `before`: earlier episodes, newest first. `finding`: what the alert is
-         *         about, in its state of now, which outlasts the alert; null: no finding belongs to it.
+         *         about, in its state of now, which outlasts the alert; null: no finding belongs to it. `earlier`: findings of its
+         *         table that closed before it, commits that caused them and earlier commits that users wrote on, newest first.
+         *         `notes`: number of notes on the episode; null until the notes have been read.
          */
         Incident: {
             active_at: number | null;
@@ -1723,12 +1747,14 @@ export interface components {
             };
             before: components["schemas"]["AlertView"][];
             commits: components["schemas"]["CommitRow"][];
+            earlier: components["schemas"]["EarlierEvent"][];
             expression: string | null;
             finding: components["schemas"]["Finding"] | null;
             labels: {
                 [key: string]: string;
             };
             links: components["schemas"]["AlertLink"][];
+            notes: number | null;
             transitions: components["schemas"]["AlertTransition"][];
             window: components["schemas"]["AlertWindow"];
         };

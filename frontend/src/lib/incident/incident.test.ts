@@ -37,6 +37,7 @@ function incident(
     },
     ...{ active_at: null, window: { from: FIRED - 60 * MINUTE, to: null }, labels: {}, annotations: {} },
     ...{ expression: null, transitions: [], commits: [], before: [], links: [], finding: null },
+    ...{ earlier: [], notes: 0 },
     ...more,
   };
 }

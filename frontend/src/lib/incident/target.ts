@@ -34,6 +34,8 @@ export function incidentOf(target: AlertTarget): Schemas['Incident'] | null {
     transitions: [],
     commits: [],
     before: [],
+    earlier: [],
+    notes: null,
     links: [],
   };
 }
