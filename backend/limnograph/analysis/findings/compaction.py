@@ -96,10 +96,10 @@ def _matters(state: CompactionState, facts: TableFacts) -> bool:
 
 def due(state: CompactionState, limits: FindingLimits) -> Micros:
     """When the absence of a rewrite becomes a finding."""
-    wait = wait_us(state, limits)
-    if state.stopped is not None or wait is None or state.owed is None or state.committed is None:
+    if state.stopped is not None or state.owed is None or state.committed is None:
         return NEVER
-    return Micros(max(state.replaces[-1] + wait, state.owed, state.committed))
+    wait = wait_us(state, limits)
+    return NEVER if wait is None else Micros(max(state.replaces[-1] + wait, state.owed, state.committed))
 
 
 def wait_us(state: CompactionState, limits: FindingLimits) -> int | None:

@@ -16,7 +16,7 @@ AlertNames = Mapping[TableName, str]
 
 class CriticalAlerts:
     """By table, the name of an alert with severity critical that fires. An alert that follows from a finding has the
-    label DERIVED_LABEL and does not count. Used by one thread at a time.
+    label DERIVED_LABEL and does not count. Thread-safe: what was read is replaced as a unit.
     """
 
     def __init__(self, alerts: AlertRegistry) -> None:
