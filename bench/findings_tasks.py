@@ -124,7 +124,7 @@ def _team(open_findings: int) -> Any:
     from limnograph.services.notes.owners import OwnerDirectory
     from limnograph.services.notes.registry import NoteRegistry
 
-    engine, inbox, clock = MemoryEngine(), MemoryInbox(), _At()
+    engine, inbox, clock = MemoryEngine(), MemoryInbox(), _Moving()
     facts = [
         NoteFact(
             event_id=f"{number:032x}",

@@ -24,7 +24,7 @@ _EPILOG = "Example:  limnograph doctor --config limnograph.toml"
 def command(config: str | None, *, as_json: bool, within: float) -> None:
     """Load the settings, run all checks concurrently, print."""
     from limnograph.services.server import doctor
-    from limnograph.wiring.doctor import checks
+    from limnograph.wiring.doctor.checks import checks
 
     found = doctor.run(checks(load(config)), within)
     if as_json:

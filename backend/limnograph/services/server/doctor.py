@@ -1,5 +1,5 @@
 """Runs the checks of an installation concurrently, each with its own time limit. Knows no source; the checks are in
-`wiring/doctor.py`.
+`wiring/doctor/checks.py`.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ from limnograph.domain.facts.meta_tables import SCHEMA_VERSION
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services.server.doctor import Check, CheckResult, age, skewed
 from limnograph.settings import DEFAULT_PORT, PrometheusSettings, Settings
-from limnograph.wiring import doctor_jobs, doctor_observed
 from limnograph.wiring.cold import trino_engine
+from limnograph.wiring.doctor import jobs, observed
 
 PROBE_S = 5.0
 LEAST_FREE_MB = 500
@@ -37,7 +37,7 @@ BEHIND_S = 3_600.0
 
 def checks(settings: Settings) -> list[Check]:
     """All checks; each runs independently."""
-    listed = doctor_observed.ListedNames(settings)
+    listed = observed.ListedNames(settings)
     return [
         Check("java", _java, "required only by `limnograph pipeline`: install JDK 17", required=False),
         Check(
@@ -47,22 +47,22 @@ def checks(settings: Settings) -> list[Check]:
             required=False,
         ),
         *_catalogs(settings, listed),
-        *doctor_observed.checks(settings, listed),
+        *observed.checks(settings, listed),
         Check(
             "meta tables", lambda: _meta(settings), "see the catalog above; `limnograph pipeline --once` creates them"
         ),
         *_sources(settings),
-        *doctor_jobs.checks(settings),
+        *jobs.checks(settings),
         Check("inbox", lambda: _inbox(settings), "correct [inbox] url, or make its folder writable"),
         Check("cache", lambda: _cache(settings.cache_dir), "correct [cache] dir: it must be writable by this user"),
         Check("port", lambda: _port(settings), "set server.port to a free port, or pass --port"),
     ]
 
 
-def _catalogs(settings: Settings, listed: doctor_observed.ListedNames) -> Iterator[Check]:
+def _catalogs(settings: Settings, listed: observed.ListedNames) -> Iterator[Check]:
     for name in settings.catalogs:
         remedy = f"correct [catalogs.{name}], or start the catalog"
-        yield Check(f"catalog {name}", partial(doctor_observed.catalog, settings, listed, name), remedy)
+        yield Check(f"catalog {name}", partial(observed.catalog, settings, listed, name), remedy)
         yield Check(f"clock of catalog {name}", partial(_catalog_clock, settings, name), remedy, required=False)
 
 

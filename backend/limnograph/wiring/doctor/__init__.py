@@ -1,0 +1,1 @@
+"""What `limnograph doctor` checks, with real sources."""
