@@ -32,7 +32,10 @@ def _too_many_files(facts: TableFacts, limits: FindingLimits, before: Mapping[st
     """
     files, size = facts.numbers("total_data_files"), facts.numbers("total_bytes")
     is_large = size >= limits.large_share * facts.numbers("target_file_bytes") * files
-    largest = last_known(before.get("partition_files_max"), facts.numbers("partition_files_max"))
+    counted = facts.numbers("partition_files_max")
+    if "partition_files_max" not in before and np.isnan(counted).all():
+        return MeasuredLevel(files, limits.data_files, ~is_large)
+    largest = last_known(before.get("partition_files_max"), counted)
     by_partition = largest * limits.data_files > np.nan_to_num(files) * limits.partition_files
     measure = np.where(by_partition, largest, files)
     return MeasuredLevel(measure, np.where(by_partition, limits.partition_files, limits.data_files), ~is_large)

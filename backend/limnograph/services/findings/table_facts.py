@@ -71,6 +71,8 @@ def _writers(texts: Ints, words: list[str]) -> Writers:
         texts = np.where(texts == words.index(""), NULL, texts)
     names, ids, engines = texts
     chosen = np.where(names != NULL, names, np.where(ids != NULL, ids, engines))
+    if (chosen == chosen[0]).all():
+        return Writers(np.zeros(len(chosen), np.int64), [None if chosen[0] == NULL else words[chosen[0]]])
     used, codes = np.unique(chosen, return_inverse=True)
     distinct: dict[str | None, int] = {}
     places = [distinct.setdefault(None if code == NULL else words[code], len(distinct)) for code in used.tolist()]
