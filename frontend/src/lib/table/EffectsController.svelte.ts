@@ -8,7 +8,7 @@ const UNHURRIED_MS = 1_000;
 /** An effect is measured after 8, 16 and 48 runs: nothing changes within seconds. */
 const REFRESH_MS = 60_000;
 
-export const loadEffectParts = () => import('#lib/effects/parts.ts');
+const loadEffectParts = () => import('#lib/effects/parts.ts');
 
 export class EffectsController {
   /** Undefined until it is loaded. */
