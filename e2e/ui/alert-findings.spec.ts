@@ -110,3 +110,28 @@ test('M2: Explain and the page of the commit say what the finding says', async (
     `/findings/${BURST_FINDING}`,
   );
 });
+
+test('seen before: findings and commits of the table, with what was written on them (m22)', async ({
+  page,
+}) => {
+  const note = { author: 'Ada', text: 'the shop again' };
+  const earlier = [
+    {
+      ...{ kind: 'finding', id: BURST_FINDING, at: at('01:00'), ended_at: at('02:00'), code: 'file_burst' },
+      ...{ severity: 'warning', closed_by: REPAIR_ID, writer: 'backfill', notes: 0, last_note: null },
+    },
+    {
+      ...{ kind: 'commit', id: BURST_ID, at: at('01:00'), ended_at: null, code: null, severity: null },
+      ...{ closed_by: null, writer: 'backfill', notes: 1, last_note: note },
+    },
+  ];
+  await changeAnswer<object>(page, /\/alerts\/[0-9a-f]{16}/, (body) => void Object.assign(body, { earlier }));
+  await page.goto(linkOf(BURST_LABELS));
+  const before = page.getByRole('region', { name: 'Seen before' });
+  await expect(before).toContainText('file burst by backfill, open for 1 h');
+  await expect(before).toContainText('Ada: the shop again');
+  await expect(before.getByRole('link', { name: `commit ${BURST_ID}` })).toHaveAttribute(
+    'href',
+    new RegExp(`/commits/${BURST_ID}$`),
+  );
+});

@@ -97,8 +97,8 @@ CASES = {
         [BURST, finding("deletes", "delete_files_growing", EVENING)],
         "deletes",
     ),
-    "a rule on the gauge of findings by its code": Case(
-        alert("LimnographFinding", labels={"limnograph_finding": "1", "code": "partition_skew"}),
+    "a shipped rule on the gauge of findings by its label": Case(
+        alert("LimnographFinding", labels={"limnograph_finding": "partition_skew"}),
         [BURST, finding("skew", "partition_skew", EVENING)],
         "skew",
     ),

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from limnograph.domain.finding_codes import CODES, FindingCode
+from limnograph.domain.finding_codes import CODES, DERIVED_LABEL, FindingCode
 
-FINDING_LABEL = "limnograph_finding"
-"""Label of the rules on the gauge of open findings; label `code` then names the code."""
 _COMPACTION: tuple[FindingCode, ...] = (
     "small_files",
     "compaction_stopped",
@@ -18,7 +16,12 @@ _COMPACTION: tuple[FindingCode, ...] = (
 )
 _GROWTH: tuple[FindingCode, ...] = ("file_burst", "too_many_files", "small_files")
 _DELETES: tuple[FindingCode, ...] = ("delete_files_growing", "equality_deletes")
-_METADATA: tuple[FindingCode, ...] = ("metadata_large", "snapshots_unbounded", "manifests_fragmented")
+_METADATA: tuple[FindingCode, ...] = (
+    "metadata_large",
+    "snapshots_unbounded",
+    "manifests_fragmented",
+    "metadata_versions_kept",
+)
 RULES: Mapping[str, tuple[FindingCode, ...]] = {
     "SmallFileProliferation": _GROWTH,
     "LakehouseCompactionBacklog": _COMPACTION,
@@ -51,8 +54,8 @@ def codes_of_alert(name: str | None, labels: Mapping[str, str], expression: str 
     """The codes that an alert can be about, the likeliest first; empty if neither its labels, its name nor the metrics
     of its expression say so.
     """
-    code = labels.get("code")
-    if FINDING_LABEL in labels and code in CODES:
+    code = labels.get(DERIVED_LABEL)
+    if code in CODES:
         return (code,)
     shipped = RULES.get(name or "")
     if shipped is not None:

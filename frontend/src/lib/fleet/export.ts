@@ -10,6 +10,7 @@ const COLUMNS: readonly (readonly [name: string, of: (row: Row) => string | numb
   ['catalog', (row) => row.catalog],
   ['namespace', (row) => row.namespace],
   ['table', (row) => row.table],
+  ['owner', (row) => row.owner ?? null],
   ['status', (row) => row.status],
   ['reason', (row) => row.reason.code],
   ['sentence', (row) => row.reason.sentence],
