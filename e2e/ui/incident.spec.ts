@@ -149,7 +149,7 @@ test('the summary is Markdown that names the alert, the commit, the steps and th
   await expect(page.getByRole('region', { name: 'Do next' }).getByRole('listitem').first()).toBeVisible();
   await page.getByRole('button', { name: 'Copy Summary' }).click();
   const text = await page.evaluate(() => navigator.clipboard.readText());
-  expect(text).toContain('**SmallFileProliferation** on **lake.sales.customer\\_events**');
+  expect(text).toContain('**SmallFileProliferation** on **lake.sales.customer_events**');
   expect(text).toContain(BURST_ID);
   expect(text).toContain('1. Stop the writer');
   expect(text.trimEnd().endsWith(page.url())).toBe(true);

@@ -44,9 +44,12 @@ export class Notebook {
   readonly notes: StubNote[] = [];
   /** Bodies that were accepted or refused, in order. */
   readonly posted: Posted[] = [];
+  /** How often the list was requested. */
+  lists = 0;
   readonly #keys = new Map<string, StubNote>();
 
   list(query: URLSearchParams): Answer {
+    this.lists += 1;
     const wanted = (name: string, value: string) => !query.get(name) || query.get(name) === value;
     const rows = this.notes
       .filter((note) => !note.deleted)

@@ -43,8 +43,12 @@ test('two users edit one note: neither text is lost', async ({ page, stub, compl
   const notes = page.getByRole('region', { name: 'Notes' });
   await notes.getByRole('button', { name: 'Edit' }).click();
   await notes.getByLabel('Text of the note').fill('Compaction at 21:00');
-  // another user is faster
+  // another user is faster, and the page learns of it while the first one types
   stub.notebook.post({ key: 'second', replaces: 'n1-1', text: 'Compaction at 22:00', author: 'Bob' });
+  const { lists } = stub.notebook;
+  stub.tell('note', { note_id: 'n1' }, 'x-1');
+  await expect.poll(() => stub.notebook.lists).toBeGreaterThan(lists);
+  await expect(notes.getByLabel('Text of the note')).toHaveValue('Compaction at 21:00');
   await notes.getByRole('button', { name: 'Save' }).click();
   const conflict = notes.getByRole('alert');
   expectOnly(complaints, /409/);

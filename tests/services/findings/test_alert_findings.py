@@ -102,6 +102,16 @@ CASES = {
         [BURST, finding("skew", "partition_skew", EVENING)],
         "skew",
     ),
+    "a rule on the gauge fires late: still the finding of its label": Case(
+        alert("LakehouseFindingCritical", labels={"limnograph_finding": "file_burst"}),
+        [finding("burst", "file_burst", EVENING)],
+        "burst",
+    ),
+    "a rule on the gauge after the end of its finding": Case(
+        alert("LakehouseFindingCritical", labels={"limnograph_finding": "file_burst"}),
+        [finding("over", "file_burst", EVENING - HOUR, EVENING)],
+        None,
+    ),
     "a slow job: what slowed it": Case(
         alert("JobSlow", job="churn"),
         [

@@ -96,6 +96,9 @@ def test_a_job_that_is_slower_for_certain_makes_a_finding_critical() -> None:
     world.server.evaluator.measured({opened.finding_id: [slower]})
     (raised,) = world.later(MINUTE)
     assert (raised.severity, raised.seq) == ("critical", 2)
+    less = FindingEffectFact(job_name="rollup", verdict="slower", ratio=1.3, ratio_low=1.2, ratio_high=1.4, runs=7)
+    world.server.evaluator.measured({opened.finding_id: [less]})
+    assert world.later(MINUTE) == [], "a bound that moves about the limit does not lower the severity"
     unsure = FindingEffectFact(job_name="rollup", verdict="unknown", runs=7)
     world.server.evaluator.measured({opened.finding_id: [unsure]})
     (fallen,) = world.later(MINUTE)

@@ -146,10 +146,14 @@ def test_an_acknowledgement_is_extended_by_an_edit_that_knows_the_severity() -> 
 
 def test_a_closed_finding_cannot_be_acknowledged() -> None:
     world = TeamWorld()
+    note = world.acknowledge(60)
     world.commit("replace", files=110, added_data_files=10, removed_data_files=50_000)
     world.later(MINUTE)
     with pytest.raises(InvalidInput, match="is closed"):
         world.acknowledge(60)
+    until = Millis(world.clock.micros // 1000 + 3_600_000)
+    with pytest.raises(InvalidInput, match="the finding is closed"):
+        world.write("longer", replaces=note.event_id, until=until)
     world.write("fixed by compaction", scope="finding", target_id=world.opened.finding_id)
     assert world.page(state="closed").rows[0].notes == 1
 

@@ -37,6 +37,7 @@ def burst(*after, **fields):
 
 
 def test_a_burst_of_small_files_has_its_number_and_size_whatever_the_range() -> None:
+    """M1 of the audit: severity and story do not depend on the range on screen."""
     made = parts(burst(total_bytes=1 << 20))
     for start in (START, (NOW - HOUR) // 1000):
         found = only(made, start=start)
@@ -75,6 +76,7 @@ def test_a_table_that_was_not_evaluated_is_not_called_healthy() -> None:
 
 
 def test_a_stale_table_is_a_known_state() -> None:
+    """m4 of the audit: late is not unknown."""
     engine = lake([row(i, NOW - 20 * HOUR - (9 - i) * 10 * MINUTE, i, observed_at=NOW) for i in range(1, 10)])
     found = only(parts(engine))
     assert [(each.code, each.severity) for each in found.findings] == [("stale", "warning")]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from limnograph.domain.answers.annotations import Annotation
 from limnograph.domain.facts.findings import FindingFact
@@ -14,20 +16,29 @@ from limnograph.services.findings.sentences import sentence_of
 from limnograph.services.findings.views import view
 
 
+class _Turn(NamedTuple):
+    at: Millis
+    finding_id: str
+    name: Literal["opened", "closed"]
+    fact: FindingFact
+
+
 def finding_annotations(
-    board: FindingsBoard, facts: Sequence[FindingFact], start: Millis, end: Millis
+    board: FindingsBoard, facts: Sequence[FindingFact], start: Millis, end: Millis, limit: int
 ) -> list[Annotation]:
-    """Marks in `[start, end)`, newest first: one where a finding opened, one where it closed. O(findings)."""
-    found = [mark for fact in facts if fact.closed_by not in UNSHOWN for mark in _marks(board, fact, start, end)]
-    return sorted(found, key=lambda mark: (-mark.time, mark.id))
+    """The newest marks in `[start, end)`, newest first: one where a finding opened, one where it closed. O(findings)
+    for their times; only `limit` of them are put into words.
+    """
+    turns = (turn for fact in facts if fact.closed_by not in UNSHOWN for turn in _turns(fact) if start <= turn.at < end)
+    newest = heapq.nsmallest(limit, turns, key=lambda turn: (-turn.at, turn.finding_id, turn.name))
+    return [_mark(board, turn.fact, turn.name, turn.at) for turn in newest]
 
 
-def _marks(board: FindingsBoard, fact: FindingFact, start: Millis, end: Millis) -> Iterator[Annotation]:
-    opened, closed = to_millis(fact.opened_at or EPOCH), to_millis(fact.closed_at)
-    if start <= opened < end:
-        yield _mark(board, fact, "opened", opened)
-    if closed is not None and start <= closed < end:
-        yield _mark(board, fact, "closed", closed)
+def _turns(fact: FindingFact) -> Iterator[_Turn]:
+    yield _Turn(to_millis(fact.opened_at or EPOCH), fact.finding_id, "opened", fact)
+    closed = to_millis(fact.closed_at)
+    if closed is not None:
+        yield _Turn(closed, fact.finding_id, "closed", fact)
 
 
 def _mark(board: FindingsBoard, fact: FindingFact, turn: str, at: Millis) -> Annotation:

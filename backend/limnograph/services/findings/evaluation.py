@@ -198,8 +198,10 @@ def _fact(
     raised = alert is not None and CODES[episode.code].severity != "info"
     if not is_open and known is not None:
         severity = known.severity
+    elif raised or any(map(_is_harm, measured or ())) or _stays_critical(known, measured):
+        severity = "critical"
     else:
-        severity = "critical" if raised or any(map(_is_harm, measured or ())) else episode.severity
+        severity = episode.severity
     turned = stretch.opened if stretch.closed is None else stretch.closed
     made = FindingFact(
         finding_id=finding.finding_id,
@@ -237,6 +239,12 @@ def _recorded_alert(known: FindingFact | None) -> str | None:
 def _evidence(episode: Episode, alert: str | None) -> dict[str, str]:
     given = {**episode.evidence, "alert": alert}
     return {key: str(value) for key, value in given.items() if value is not None}
+
+
+def _stays_critical(known: FindingFact | None, measured: Sequence[FindingEffectFact] | None) -> bool:
+    """A bound that moves about HARM does not lower the severity: it falls when no job is slower any more."""
+    is_known = known is not None and known.state == "open" and known.severity == "critical"
+    return is_known and any(effect.verdict == "slower" for effect in measured or ())
 
 
 def _is_harm(effect: FindingEffectFact) -> bool:

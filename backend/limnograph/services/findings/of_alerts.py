@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from limnograph.domain.answers.findings import Finding
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.finding_codes import EVENT_CODES, UNSHOWN, group_of, severity_rank
+from limnograph.domain.finding_codes import DERIVED_LABEL, EVENT_CODES, UNSHOWN, group_of, severity_rank
 from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.alert_codes import codes_of_alert
 from limnograph.domain.time import EPOCH, MICROS_PER_SECOND
@@ -36,6 +36,9 @@ class AlertFindings:
 def _belonging(fact: AlertFact, interval: AlertInterval, board: FindingsBoard) -> FindingFact | None:
     codes = codes_of_alert(fact.alert_name, fact.labels or {}, expression(fact.generator_url))
     of_table = _of_table(fact, interval, board)
+    if DERIVED_LABEL in (fact.labels or {}):  # it fires as long as its finding is open, however late it began
+        of_table = _of_table(fact, interval._replace(start=EPOCH), board)
+        of_table = [each for each in of_table if each.closed_at is None or each.closed_at >= interval.start]
     for code in codes:
         found = _likeliest((each for each in of_table if each.code == code), interval)
         if found is not None:

@@ -100,7 +100,7 @@ class FindingPages:
             if known not in self._store.reading.lake.names:
                 raise NotFound(f"unknown table {table}")
             facts = board.by_name.get(key_of_name(known), ())
-        return finding_annotations(board, facts, start, end)[:limit]
+        return finding_annotations(board, facts, start, end, limit)
 
     async def detail(self, finding_id: str) -> FindingDetail:
         """Raises NotFound. If the meta tables do not respond, the history has only what is in memory."""

@@ -136,7 +136,9 @@ class NotePages:
         check_edit(draft, replaced, known.at if known is not None and known.at is not None else now)
         severity = replaced.severity
         if replaced.kind == "ack" and draft.until is not None:  # who extends it knows the present severity
-            severity = (await self._sources.finding(replaced.target or "")).severity or severity
+            severity = (await self._sources.finding(replaced.target or "")).severity
+            if severity is None and known is None:
+                raise InvalidInput("until", "cannot be set: the finding is closed; only an open one is acknowledged")
         return edit_event(draft, replaced, author, severity, now)
 
     def page(self, query: NotesQuery) -> NotesPage:

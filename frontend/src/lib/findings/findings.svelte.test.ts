@@ -80,7 +80,7 @@ test('an all-clear waits until all tables are evaluated', async () => {
 
 test('a name of the lake stays text', async () => {
   let notes!: NotesView;
-  onTestFinished($effect.root(() => void (notes = new NotesView(() => null))));
+  onTestFinished($effect.root(() => void (notes = new NotesView(() => []))));
   const hostile = finding({
     ...{
       table: MARKUP,

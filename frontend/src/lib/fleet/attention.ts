@@ -15,13 +15,15 @@ export interface Attention {
   readonly sentence: string;
   /** When it began, epoch ms; null if unknown. */
   readonly at: number | null;
-  /** The most severe open finding; null: the rest is from the reason. */
+  /** The most severe open finding that nobody acknowledged; null: the rest is from the reason. */
   readonly top: Finding | null;
   /** The other open findings, the most severe first. */
   readonly others: readonly Finding[];
 }
 
-const findingsOf = (row: Row): Finding[] => row.findings.filter(isOpen);
+/** What somebody acknowledged needs no attention until it is listed again. */
+const findingsOf = (row: Row): Finding[] =>
+  row.findings.filter((finding) => isOpen(finding) && (finding.acknowledged_until ?? null) === null);
 
 export function attentionOf(row: Row, now: number): Attention {
   const [top, ...others] = findingsOf(row);

@@ -8,6 +8,7 @@ import {
   getTimeline,
   listEffects,
   postLabel,
+  type NotesQuestion,
   type Schemas,
 } from '#lib/api/client.ts';
 import { fullName } from '#lib/api/names.ts';
@@ -16,6 +17,7 @@ import { lastOperationSentences } from '#lib/effects/notes.ts';
 import type { ExplainView } from '#lib/explain/ExplainView.svelte.ts';
 import { causingCommit } from '#lib/findings/words.ts';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
+import type { Note } from '#lib/notes/words.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
 import { absolute, type RangeText } from '#lib/time/range.ts';
@@ -109,13 +111,30 @@ export class IncidentView {
   );
   readonly steps = $derived(this.runbook.data ? stepsOf(this.runbook.data, this.#about) : []);
   readonly ignorable = $derived(this.runbook.data ? ignorableWhen(this.runbook.data) : '');
-  /** What notes on this page are about: the finding, so that its own page shows them, too; else the alert. */
+  /** What a new note is about: the finding, so that its own page shows it, too; else the alert; null: neither is known. */
   readonly noteTarget = $derived.by(() => {
     if (this.finding) return { scope: 'finding' as const, target_id: this.finding.finding_id };
     const alert = this.incident?.alert;
     if (!alert?.fingerprint || !this.incident?.transitions.length) return null;
     return { scope: 'alert' as const, target_id: alert.fingerprint, starts_at: alert.starts_at };
   });
+  /** Notes of the finding and of this episode: some were written before the finding opened. */
+  readonly noteQuestions = $derived.by((): NotesQuestion[] => {
+    const [finding, alert] = [this.finding, this.incident?.alert];
+    return [
+      ...(finding ? [{ scope: 'finding' as const, target_id: finding.finding_id }] : []),
+      ...(alert?.fingerprint
+        ? [
+            {
+              ...{ scope: 'alert' as const, target_id: alert.fingerprint },
+              ...{ from: alert.starts_at, to: alert.starts_at + 1 },
+            },
+          ]
+        : []),
+    ];
+  });
+  /** What was written; for the summary. */
+  notes = $state.raw<readonly Note[]>([]);
   readonly zoomed = $derived(this.#before.length > 0);
 
   /** What is known now of an incident; the range follows its window until the reader moved it. */

@@ -280,7 +280,7 @@ test('the report of an alert with a finding has its verdict, evidence, state and
   });
   for (const part of [
     'Data files rose from 120 to 1,620 at once.',
-    'demo\\_burst added 1,500 files',
+    'demo_burst added 1,500 files',
     'churn takes 3.1× as long (2.6 to 3.7)',
     'Open for ',
     `- the commit \`${SNAPSHOT}\``,

@@ -5,9 +5,8 @@ import { evidenceRows } from '#lib/findings/evidence.ts';
 import { sentenceOf } from '#lib/findings/sentence.ts';
 import { causingCommit, type Finding } from '#lib/findings/words.ts';
 import { instant } from '#lib/format/instant.ts';
-
-/** Text of Markdown that stays text, whatever a name contains. */
-const plain = (text: string) => text.replace(/[\\`*_[\]<>|#]/g, '\\$&').replace(/\s+/g, ' ');
+import { markdownText } from '#lib/format/markdown.ts';
+import { noteLines, type Note } from '#lib/notes/words.ts';
 
 export interface Report {
   readonly incident: Schemas['Incident'];
@@ -19,6 +18,8 @@ export interface Report {
   readonly suspects: readonly { readonly id: string; readonly text: string }[];
   /** `Files added: 50,000`: what supports the sentences. */
   readonly evidence?: readonly string[];
+  /** What the team wrote. */
+  readonly notes?: readonly Note[];
   /** What to do, a line each. */
   readonly steps: readonly string[];
   /** This page, absolute. */
@@ -39,23 +40,25 @@ export function findingStory(
   };
 }
 
-export function reportOf({ evidence = [], ...report }: Report): string {
+export function reportOf({ evidence = [], notes = [], ...report }: Report): string {
   const { incident, state, now, sentences, suspects, steps, link } = report;
   const { alert, active_at: active, links } = incident;
   const runbook = links.find(({ kind, url }) => kind === 'runbook' && url)?.url;
   const about = tableText(alert.table).replaceAll(' / ', '.');
   return [
-    `**${plain(nameOf(alert))}**${about ? ` on **${plain(about)}**` : ''}: ${plain([alert.severity, stateText(alert, state, now)].filter(Boolean).join(', '))}`,
+    `**${markdownText(nameOf(alert))}**${about ? ` on **${markdownText(about)}**` : ''}: ${markdownText([alert.severity, stateText(alert, state, now)].filter(Boolean).join(', '))}`,
     '',
     ...(active === null ? [] : [`- active ${instant(active)}`]),
     `- fired ${instant(alert.starts_at)}`,
     ...(alert.ends_at === null ? [] : [`- resolved ${instant(alert.ends_at)}`]),
     '',
-    ...(alert.summary ? [plain(alert.summary), ''] : []),
-    ...sentences.map(plain),
-    ...suspects.map(({ id, text }) => `- ${plain(text)} \`${id}\``),
-    ...evidence.map((each) => `- ${plain(each)}`),
-    ...(steps.length ? ['', 'Next:', ...steps.map((step, i) => `${i + 1}. ${plain(step)}`)] : []),
+    ...(alert.summary ? [markdownText(alert.summary), ''] : []),
+    ...sentences.map(markdownText),
+    ...suspects.map(({ id, text }) => `- ${markdownText(text)} \`${id}\``),
+    ...evidence.map((each) => `- ${markdownText(each)}`),
+    ...(incident.finding?.owner ? [`- Owner: ${markdownText(incident.finding.owner)}`] : []),
+    ...noteLines(notes),
+    ...(steps.length ? ['', 'Next:', ...steps.map((step, i) => `${i + 1}. ${markdownText(step)}`)] : []),
     ...(runbook ? ['', `Runbook: ${runbook}`] : []),
     '',
     link,

@@ -1,4 +1,5 @@
 // The notes about one thing: the list, which follows what others write, and what is written here. Draws nothing.
+import { untrack } from 'svelte';
 import { listNotes, postNote, type NoteBody, type NotesQuestion, type Schemas } from '#lib/api/client.ts';
 import { problemFrom, type ApiProblem } from '#lib/api/problem.ts';
 import { follow } from '#lib/live/follow.ts';
@@ -9,14 +10,17 @@ import { author } from './author.svelte.ts';
 import { newKey, type Note, type NoteTarget } from './words.ts';
 
 const REFRESH_MS = 1_000;
-const LIMIT = 50;
+const LIMIT = 500;
+
+/** What is sent, without what each request adds. */
+type Draft = Omit<NoteBody, 'key' | 'author'>;
 
 /** Another user changed the note first. */
 export interface NoteConflict {
   /** As it is now. */
   readonly theirs: Note;
   /** What was to be written. */
-  readonly mine: string;
+  readonly mine: Draft;
 }
 
 export class NotesView {
@@ -26,16 +30,18 @@ export class NotesView {
   /** Why the last one was not accepted. */
   problem = $state.raw<ApiProblem | undefined>();
   conflict = $state.raw<NoteConflict | undefined>();
-  readonly #question: () => NotesQuestion | null;
-  /** Of the text that is being sent: the same until it is accepted, so that a repeat stays one note. */
-  #sent: { readonly body: string; readonly key: string } | undefined;
+  readonly #questions: () => readonly NotesQuestion[];
+  /** Of what is being sent: the same until it is accepted, so that a repeat stays one note. */
+  #sent: { readonly draft: string; readonly key: string } | undefined;
 
-  /** `question`: which notes; null: not known yet. Made while its component is, with whose end it ends. */
-  constructor(question: () => NotesQuestion | null) {
-    this.#question = question;
+  /** `questions`: which notes; several are shown as one list. Made while its component is, with whose end it ends. */
+  constructor(questions: () => readonly NotesQuestion[]) {
+    this.#questions = questions;
+    // by its text: a page that reloads makes the same question anew, and must not lose what is being typed
+    const text = $derived(JSON.stringify(questions()));
     $effect(() => {
-      void question();
-      this.list.clear();
+      void text;
+      untrack(() => this.#forget());
       this.ask();
       return () => this.list.stop();
     });
@@ -47,8 +53,8 @@ export class NotesView {
   }
 
   ask(): void {
-    const question = this.#question();
-    if (question) void this.list.ask((signal) => listNotes({ ...question, limit: LIMIT }, signal));
+    const questions = untrack(this.#questions);
+    if (questions.length) void this.list.ask((signal) => listAll(questions, signal));
   }
 
   get rows(): readonly Note[] {
@@ -56,34 +62,40 @@ export class NotesView {
   }
 
   add(target: NoteTarget, text: string, more: Pick<NoteBody, 'kind' | 'until'> = {}): Promise<boolean> {
-    return this.#send({ ...target, ...more, text }, text);
+    return this.#send({ ...target, ...more, text });
   }
 
-  /** Without text (of an acknowledgement: and without `until`) the note is deleted. */
+  /** `note`: as the user saw it. Without text (of an acknowledgement: and without `until`) it is deleted. */
   edit(note: Note, text: string, until: number | null = null): Promise<boolean> {
-    return this.#send({ replaces: note.event_id, text, ...(until !== null && { until }) }, text);
+    return this.#send({ replaces: note.event_id, text, ...(until !== null && { until }) });
   }
 
   remove(note: Note): Promise<boolean> {
     return this.edit(note, '');
   }
 
-  async #send(body: Omit<NoteBody, 'key' | 'author'>, text: string): Promise<boolean> {
+  /** What was refused replaces what the other user wrote. */
+  async keepMine(): Promise<boolean> {
+    const { conflict } = this;
+    return conflict !== undefined && this.#send({ ...conflict.mine, replaces: conflict.theirs.event_id });
+  }
+
+  async #send(draft: Draft): Promise<boolean> {
     if (this.pending) return false;
-    [this.pending, this.problem, this.conflict] = [true, undefined, undefined];
+    [this.pending, this.problem] = [true, undefined];
     try {
       await postNote({
-        ...body,
-        key: this.#keyOf(body),
+        ...draft,
+        key: this.#keyOf(draft),
         ...(author.name !== null && { author: author.name }),
       });
-      this.#sent = undefined;
+      [this.#sent, this.conflict] = [undefined, undefined];
       this.ask();
       return true;
     } catch (thrown) {
       this.problem = problemFrom(thrown);
       const { note } = (this.problem.body ?? {}) as Partial<Schemas['NoteProblem']>;
-      if (this.problem.kind === 'conflict' && note) this.conflict = { theirs: note, mine: text };
+      if (this.problem.kind === 'conflict' && note) this.conflict = { theirs: note, mine: draft };
       this.ask();
       return false;
     } finally {
@@ -91,9 +103,29 @@ export class NotesView {
     }
   }
 
-  #keyOf(body: object): string {
-    const text = JSON.stringify(body);
-    if (this.#sent?.body !== text) this.#sent = { body: text, key: newKey() };
+  #keyOf(draft: Draft): string {
+    const text = JSON.stringify(draft);
+    if (this.#sent?.draft !== text) this.#sent = { draft: text, key: newKey() };
     return this.#sent.key;
   }
+
+  #forget(): void {
+    this.list.clear();
+    [this.#sent, this.problem, this.conflict] = [undefined, undefined, undefined];
+  }
+}
+
+/** The answers to all questions as one, the newest note first. */
+async function listAll(
+  questions: readonly NotesQuestion[],
+  signal: AbortSignal,
+): Promise<Schemas['NotesPage']> {
+  const pages = await Promise.all(questions.map((each) => listNotes({ ...each, limit: LIMIT }, signal)));
+  const notes = new Map(pages.flatMap(({ rows }) => rows.map((note) => [note.note_id, note] as const)));
+  return {
+    rows: [...notes.values()].toSorted((a, b) => b.created_at - a.created_at),
+    total: pages.reduce((sum, { total }) => sum + total, 0),
+    complete: pages.every(({ complete }) => complete),
+    next_cursor: pages.find(({ next_cursor: cursor }) => cursor)?.next_cursor ?? null,
+  };
 }

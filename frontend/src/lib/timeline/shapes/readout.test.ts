@@ -89,3 +89,19 @@ describe('summary', () => {
     expect(summaryOf(failed, lookOf(failed), answer.t)).toBe('Prometheus did not answer in 8 s.');
   });
 });
+
+test('M8: a pending alert is not counted as firing', () => {
+  const bar = (label: string, state: string) => ({ start: 0, end: null, label, state, detail: null });
+  const told = (bars: object[]) => {
+    const shown = { ...lane('alerts'), status: 'ok', bars } as Lane;
+    const { text, note } = readAt(shown, lookOf(shown), { t: [], held: new Float64Array(), end: 9 }, 5);
+    return [text, note];
+  };
+  expect(told([bar('A', 'firing'), bar('B', 'pending')])).toEqual(['1 firing', '1 pending']);
+  expect(told([bar('A', 'pending')])).toEqual(['1 pending', '']);
+  expect(told([bar('A', 'resolved'), bar('B', 'firing'), bar('C', 'firing')])).toEqual([
+    '2 firing',
+    '1 fired',
+  ]);
+  expect(told([])).toEqual(['none', '']);
+});

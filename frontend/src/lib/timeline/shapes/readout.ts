@@ -79,6 +79,22 @@ export function alertsAt(lane: Lane, at: number): string {
   return [...new Set(words)].join('; ');
 }
 
+/** A pending alert is not counted as firing: it may never fire. */
+function readAlerts(here: readonly Bar[]): Reading {
+  const number = (which: (state: Bar['state']) => boolean) => here.filter(({ state }) => which(state)).length;
+  const [pending, resolved] = [
+    number((state) => state === 'pending'),
+    number((state) => state === 'resolved'),
+  ];
+  const parts = [
+    [here.length - pending - resolved, 'firing'],
+    [resolved, 'fired'],
+    [pending, 'pending'],
+  ] as const;
+  const [first, ...rest] = parts.filter(([n]) => n > 0).map(([n, state]) => `${n} ${state}`);
+  return first === undefined ? word('none') : word(first, rest.join(', '), 'bad');
+}
+
 function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {
   const here = lane.bars.filter((bar) => covers(bar, at));
   const last = here.at(-1);
@@ -92,12 +108,7 @@ function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {
         )
       : word('idle');
   }
-  if (lane.id === 'alerts') {
-    const state = last?.state === 'pending' ? 'pending' : 'firing';
-    return last
-      ? word(`${here.length} ${last.state === 'resolved' ? 'fired' : state}`, '', 'bad')
-      : word('none');
-  }
+  if (lane.id === 'alerts') return readAlerts(here);
   if (!last) return unknown(NOT_READ);
   const [version = last.label, spec = ''] = last.label.split(' · ');
   return word(version, spec);
