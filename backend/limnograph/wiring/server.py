@@ -235,7 +235,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         alerts=CriticalAlerts(alerts).now,
         objectives=options.promised,
     )
-    notes, table_owners = NoteRegistry(inbox, engine, clock), TableOwners(store, old)
+    notes, table_owners = NoteRegistry(inbox, engine, clock), TableOwners(store, engine)
     owners = OwnerDirectory(notes, table_owners.by_table, options.owners)
     return SharedServices(
         store=store,

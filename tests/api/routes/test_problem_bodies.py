@@ -12,8 +12,10 @@ import pytest
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.api.wire import problems
 from limnograph.domain import errors
+from limnograph.domain.answers.notes import TeamNote
 from limnograph.domain.errors import LimnographError, SourceUnavailable
 from limnograph.domain.secrecy import placeless
+from limnograph.domain.time import Millis
 from serving_kit import NOW, client, parts
 
 PLACES = [
@@ -34,7 +36,30 @@ def every(kind: type[LimnographError] = LimnographError) -> Iterator[type[Limnog
         yield from every(below)
 
 
+_AT = Millis(1)
+NOTE = TeamNote(
+    note_id="n",
+    event_id="e",
+    kind="note",
+    scope="table",
+    target_id="",
+    catalog="lake",
+    namespace="sales",
+    table="orders",
+    table_uuid=None,
+    start=None,
+    end=None,
+    text="theirs",
+    author="ada",
+    at=_AT,
+    until=None,
+    created_by="ada",
+    created_at=_AT,
+    edits=0,
+    deleted=False,
+)
 MADE = {
+    errors.NoteSuperseded: lambda text: errors.NoteSuperseded(text, NOTE),
     errors.TooManyRequests: lambda text: errors.TooManyRequests("too many requests", 1),
     errors.MetadataError: lambda text: errors.MetadataError("unreadable", text),
 }

@@ -73,6 +73,9 @@ class Server:
             commits=[CommitRow(**APPEND)] if self.commits else [],
             before=[],
             links=[],
+            finding=None,
+            earlier=[],
+            notes=None,
         )
 
     def bars(self, table: str, start: int, end: int) -> Sequence[Bar]:

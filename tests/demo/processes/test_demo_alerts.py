@@ -72,7 +72,9 @@ def test_amtool_accepts_what_the_demos_alertmanager_reads_and_it_waits_for_no_gr
     assert found.returncode == 0, found.stdout + found.stderr
     told = yaml.safe_load((tmp_path / "alertmanager.yml").read_text())
     assert told["route"]["group_wait"] == "0s"
-    assert told["receivers"][0]["webhook_configs"][0]["url"] == "http://127.0.0.1:8787/api/v1/alertmanager"
+    receivers = {each["name"]: each for each in told["receivers"]}
+    assert "webhook_configs" not in receivers["findings"], "the server shows findings themselves"
+    assert receivers["limnograph"]["webhook_configs"][0]["url"] == "http://127.0.0.1:8787/api/v1/alertmanager"
 
 
 def test_the_demos_settings_name_an_alertmanager_only_where_there_is_one(tmp_path: Path) -> None:
