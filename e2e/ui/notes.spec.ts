@@ -51,8 +51,8 @@ test('two users edit one note: neither text is lost', async ({ page, stub, compl
   await expect(notes.getByLabel('Text of the note')).toHaveValue('Compaction at 21:00');
   await notes.getByRole('button', { name: 'Save' }).click();
   const conflict = notes.getByRole('alert');
-  expectOnly(complaints, /409/);
   await expect(conflict).toContainText('Changed meanwhile by Bob');
+  expectOnly(complaints, /409/);
   await expect(conflict).toContainText('Compaction at 22:00');
   await expect(conflict).toContainText('Compaction at 21:00');
   await conflict.getByRole('button', { name: 'Keep mine' }).click();

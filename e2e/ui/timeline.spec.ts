@@ -60,8 +60,11 @@ test('No-drag range', async ({ page }) => {
   await page.getByLabel('To', { exact: true }).fill('2026-11-21 03:36');
   await page.getByLabel('To', { exact: true }).press('Enter');
   await expect.poll(() => timeline.range()).toEqual(LEFT_TO_RIGHT);
+  // the address follows what is shown: only then is there something to go back from
+  await expect(page).toHaveURL(/from=2026/);
   await page.goBack();
   await expect.poll(async () => (await timeline.range())[0]).toBe(at('00:00'));
+  const before = page.url();
   // two clicks in the overview
   const overview = timeline.panel.getByRole('img', { name: /^Overview/ });
   const start = page.getByRole('slider', { name: 'Start of the range' });
@@ -80,6 +83,7 @@ test('No-drag range', async ({ page }) => {
       (await timeline.range()).map((end, i) => Math.abs(end - LEFT_TO_RIGHT[i]!) <= 5 * 60_000),
     )
     .toEqual([true, true]);
+  await expect(page).not.toHaveURL(before);
   await page.goBack();
   await expect.poll(async () => (await timeline.range())[0]).toBe(at('00:00'));
   // with the keyboard alone: to the left edge, then the selection grows to the right
