@@ -3,6 +3,8 @@ import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 
 export async function accessible(page: Page): Promise<void> {
+  // what is scrolled half below a sticky bar is not too small a target
+  await page.evaluate(() => void (scrollY > 0 && scrollTo(0, 0)));
   // a colour half way to another is not a finding; a skeleton's shimmer never ends
   await page.evaluate(() => {
     const ending = document
