@@ -44,7 +44,7 @@ test('a burst on request fires, and its link opens the incident that names its c
     [/^Silence/, '#/silences/new?filter='],
   ] as const)
     expect(await hrefOf(name)).toContain(`${urlOf('alertmanager')}/${hash}`);
-  // a burst that nobody merged before is one finding with this one
+  // an earlier burst that was not compacted belongs to the same finding
   const found = await page.request.get('/api/v1/findings?code=file_burst&table=lake.marketing.campaigns');
   const { rows } = (await found.json()) as { rows: { cause: { snapshot_ids: string[] } }[] };
   const causes = rows[0]?.cause.snapshot_ids ?? [];

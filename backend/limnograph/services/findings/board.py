@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.finding_codes import group_of, severity_rank
+from limnograph.domain.finding_codes import UNSHOWN, group_of, severity_rank
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
 
@@ -59,6 +59,11 @@ class FindingsBoard:
     def is_evaluated(self, key: str) -> bool:
         """Whether a table's history was read, so that no finding means that nothing is wrong."""
         return self.evaluated is not None and key in self.evaluated
+
+
+def is_shown(fact: FindingFact) -> bool:
+    """Whether pages may show a finding: not one of a newer version's code, and none that was merged or withdrawn."""
+    return group_of(fact.code) is not None and fact.closed_by not in UNSHOWN
 
 
 def place(fact: FindingFact) -> tuple[int, int, Micros, str]:

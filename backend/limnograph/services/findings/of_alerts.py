@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from limnograph.domain.answers.findings import Finding
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.finding_codes import DERIVED_LABEL, EVENT_CODES, UNSHOWN, group_of, severity_rank
+from limnograph.domain.finding_codes import DERIVED_LABEL, EVENT_CODES, group_of, severity_rank
 from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.alert_codes import codes_of_alert
 from limnograph.domain.time import EPOCH, MICROS_PER_SECOND
 from limnograph.services.alerts.interval import AlertInterval
 from limnograph.services.alerts.links import expression
-from limnograph.services.findings.board import FindingsBoard, key_of, key_of_name
+from limnograph.services.findings.board import FindingsBoard, is_shown, key_of, key_of_name
 from limnograph.services.findings.views import ShownFinding, view
 
 CLOCK_SKEW = 300 * MICROS_PER_SECOND
@@ -36,9 +36,6 @@ class AlertFindings:
 def _belonging(fact: AlertFact, interval: AlertInterval, board: FindingsBoard) -> FindingFact | None:
     codes = codes_of_alert(fact.alert_name, fact.labels or {}, expression(fact.generator_url))
     of_table = _of_table(fact, interval, board)
-    if DERIVED_LABEL in (fact.labels or {}):  # it fires as long as its finding is open, however late it began
-        of_table = _of_table(fact, interval._replace(start=EPOCH), board)
-        of_table = [each for each in of_table if each.closed_at is None or each.closed_at >= interval.start]
     for code in codes:
         found = _likeliest((each for each in of_table if each.code == code), interval)
         if found is not None:
@@ -54,7 +51,9 @@ def _of_table(fact: AlertFact, interval: AlertInterval, board: FindingsBoard) ->
     if not (fact.catalog and fact.namespace and fact.table):
         return ()
     name = TableName(fact.catalog, fact.namespace, fact.table)
-    return [each for each in board.by_name.get(key_of_name(name), ()) if _overlaps(each, interval)]
+    is_derived = DERIVED_LABEL in (fact.labels or {})
+    facts = board.by_name.get(key_of_name(name), ())
+    return [each for each in facts if _overlaps(each, interval, is_derived=is_derived)]
 
 
 def _of_job(fact: AlertFact, job: str, interval: AlertInterval, board: FindingsBoard) -> FindingFact | None:
@@ -69,16 +68,17 @@ def _of_job(fact: AlertFact, job: str, interval: AlertInterval, board: FindingsB
     return None
 
 
-def _overlaps(each: FindingFact, interval: AlertInterval) -> bool:
+def _overlaps(each: FindingFact, interval: AlertInterval, *, is_derived: bool = False) -> bool:
     """Whether a finding was open in the window of the alert. One that closed just before the alert fired counts: rules
-    look back. An event that opened long before is not what an alert of now is about.
+    look back. An event that opened long before is not what an alert of now is about, unless the alert is derived from
+    findings and fires as long as one is open.
     """
-    if group_of(each.code) is None or each.closed_by in UNSHOWN:
+    if not is_shown(each):
         return False
     opened = each.opened_at or EPOCH
     if each.closed_at is not None and each.closed_at < interval.start:
         return False
-    if each.code in EVENT_CODES and opened < interval.start:
+    if each.code in EVENT_CODES and opened < interval.start and not is_derived:
         return False
     return interval.end is None or opened <= interval.end
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from limnograph.domain.answers.findings import Finding
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.finding_codes import UNSHOWN, group_of, severity_rank
+from limnograph.domain.finding_codes import group_of, severity_rank
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
-from limnograph.services.findings.board import FindingsBoard, key_of, key_of_name
+from limnograph.services.findings.board import FindingsBoard, is_shown, key_of, key_of_name
 from limnograph.services.findings.views import ShownFinding, view
 
 
@@ -27,7 +27,7 @@ class JobRange(NamedTuple):
 def findings_of_commit(board: FindingsBoard, key: str, snapshot_id: int, shown: ShownFinding = view) -> list[Finding]:
     """Findings that a commit caused or ended, in the order of the board. O(findings of the table)."""
     of_table = board.by_table.get(key, ())
-    found = (each for each in of_table if _is_shown(each) and _concerns(each, snapshot_id))
+    found = (each for each in of_table if is_shown(each) and _concerns(each, snapshot_id))
     return [shown(each, of_table) for each in found]
 
 
@@ -57,7 +57,7 @@ def _around(board: FindingsBoard, asked: JobRange) -> Iterable[FindingFact]:
 def _place(each: FindingFact, asked: JobRange) -> int | None:
     """The rank of a finding in the story of a job; None: it is not a part of it."""
     opened = each.opened_at or EPOCH
-    if not _is_shown(each) or opened > asked.end or (each.closed_at is not None and each.closed_at < asked.start):
+    if not is_shown(each) or opened > asked.end or (each.closed_at is not None and each.closed_at < asked.start):
         return None
     if {str(cause) for cause in each.cause_snapshot_ids or ()} & set(asked.commits):
         return 0
@@ -71,7 +71,3 @@ def _place(each: FindingFact, asked: JobRange) -> int | None:
 
 def _order(each: FindingFact) -> tuple[int, int, int]:
     return int(each.state != "open"), severity_rank(each.severity), -(each.opened_at or EPOCH)
-
-
-def _is_shown(each: FindingFact) -> bool:
-    return group_of(each.code) is not None and each.closed_by not in UNSHOWN

@@ -15,13 +15,13 @@ export interface Attention {
   readonly sentence: string;
   /** When it began, epoch ms; null if unknown. */
   readonly at: number | null;
-  /** The most severe open finding that nobody acknowledged; null: the rest is from the reason. */
+  /** The most severe open finding that is not acknowledged. If null, the other fields come from the reason. */
   readonly top: Finding | null;
   /** The other open findings, the most severe first. */
   readonly others: readonly Finding[];
 }
 
-/** What somebody acknowledged needs no attention until it is listed again. */
+/** An acknowledged finding needs no attention until it is listed again. */
 const findingsOf = (row: Row): Finding[] =>
   row.findings.filter((finding) => isOpen(finding) && (finding.acknowledged_until ?? null) === null);
 

@@ -37,7 +37,7 @@ export class NotesView {
   /** `questions`: which notes; several are shown as one list. Made while its component is, with whose end it ends. */
   constructor(questions: () => readonly NotesQuestion[]) {
     this.#questions = questions;
-    // by its text: a page that reloads makes the same question anew, and must not lose what is being typed
+    // compared by value: a reload creates an equal question and must not discard a draft
     const text = $derived(JSON.stringify(questions()));
     $effect(() => {
       void text;
