@@ -192,8 +192,9 @@ def test_a_burst_fires_and_its_link_leads_to_the_incident_also_when_alertmanager
         made = append(catalog.load_table("sales.orders"), FILES)
         until(lambda: data_files(server).endswith((f" {FILES + 2}", f" {FILES + 2}.0")), "the gauge tells the step")
         page = until(lambda: server.get(f"/api/v1/alerts?state=firing&q={ALERT}")["rows"], "the server is told")
-        active = asked(f"{manager}/api/v2/alerts")
-        assert [one["labels"]["alertname"] for one in active] == [ALERT]
+        # The finding behind the burst may raise the alert of its severity, too.
+        active = [one for one in asked(f"{manager}/api/v2/alerts") if one["labels"]["alertname"] == ALERT]
+        assert len(active) == 1
 
         alert = page[0]
         assert len(page) == 1
