@@ -4,13 +4,19 @@ Delta and Hudi. Iceberg's planner groups by spec and tracks deletes of single fi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from limnograph.analysis.debt import Debt, debt
-from limnograph.analysis.skew import Skew, skew
+from limnograph.analysis.hot_partition import PartitionSize, hottest
+from limnograph.analysis.skew import skew
 from limnograph.domain.metadata.content import Shape
 from limnograph.domain.metadata.targets import Targets
+from limnograph.domain.time import Micros
 
 Longs = npt.NDArray[np.int64]
 SHAPE_SHARE = 10
@@ -24,31 +30,43 @@ def wrote_much(moved: int, live: int) -> bool:
     return moved > 0 and moved * SHAPE_SHARE >= live
 
 
-def packed_shape(partition: Longs, size: Longs, held: list[int], targets: Targets | None) -> Shape:
-    """Debt and skew.
+def packed_shape(
+    partition: Longs, size: Longs, held: Sequence[PartitionSize], targets: Targets | None, at: Micros | None
+) -> Shape:
+    """Debt, and sizes of partitions.
 
     partition, size  number of the partition and bytes of every live data file, in any order
-    held             bytes of the partitions with a live file; empty for an unpartitioned table
+    held             the partitions with a live file; empty for an unpartitioned table
+    at               time of the commit
 
     Overlap is not computed: these formats keep bounds in the statistics of single files, which no state retains.
     """
     order = np.lexsort((size, partition))
     owed = None if targets is None else debt(partition[order], size[order], targets)
-    most = int(np.bincount(partition).max()) if held and len(partition) else None
-    return shape_of(owed, skew(np.array(held, np.int64)), most)
+    return replace(shape_of(owed), **partition_shape(held, at))
 
 
-def shape_of(owed: Debt | None = None, uneven: Skew | None = None, most_files: int | None = None) -> Shape:
-    """The shape from a debt, a skew and the most files of a partition; None: unknown."""
+def partition_shape(held: Sequence[PartitionSize], at: Micros | None) -> dict[str, Any]:
+    """The part of the shape that follows from the partitions with a live file; empty without any. `at`: time of the
+    commit.
+    """
+    if not held:
+        return {}
+    uneven = skew(np.array([each.bytes for each in held], np.int64))
+    hot = None if at is None else hottest(held, at)
+    return {f"skew_{name}": value for name, value in uneven._asdict().items()} | {
+        "partition_files_max": max(each.files for each in held),
+        "hot_partition": hot.text if hot else None,
+        "hot_partition_ratio": hot.ratio if hot else None,
+    }
+
+
+def shape_of(owed: Debt | None) -> Shape:
+    """The shape from a debt; None: unknown."""
     return Shape(
         debt_files=owed.files if owed else None,
         debt_bytes=owed.bytes if owed else None,
         debt_groups=owed.groups if owed else None,
         debt_outputs=owed.outputs if owed else None,
         debt_saved_files=owed.saved if owed else None,
-        skew_max_over_median=uneven.max_over_median if uneven else None,
-        skew_cv=uneven.cv if uneven else None,
-        skew_gini=uneven.gini if uneven else None,
-        skew_top1_share=uneven.top1_share if uneven else None,
-        partition_files_max=most_files,
     )

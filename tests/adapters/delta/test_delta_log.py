@@ -280,6 +280,23 @@ def test_a_renamed_partition_column_shows_all_partitions_under_the_new_name(log:
     assert table.snapshots[0].schema_id != table.snapshots[1].schema_id == table.current_schema_id
 
 
+def test_a_new_partition_is_compared_with_the_days_before_it_also_after_a_rename(log: DeltaLog) -> None:
+    days = [f"1970-01-{day:02}" for day in range(1, 10)]
+    log.commit(
+        info("WRITE", 9 * 86_400_000 - 1),
+        protocol(2),
+        metadata(field("dt", **{MAPPED: "col-1"}), partitions=("dt",)),
+        *(add(day, 100, **{"col-1": day}) for day in days),
+        *(add(f"more{n}", 100, **{"col-1": days[-1]}) for n in range(4)),
+    )
+    log.commit(info("WRITE", 9 * 86_400_000), metadata(field("day", **{MAPPED: "col-1"}), partitions=("day",)))
+    reader = log.reader()
+    found = read_all(reader, reader.metadata(log.newest()), Want(shape=True))
+    shapes = [shape for reading in found.values() if (shape := content(reading).shape)]
+    assert [shape.hot_partition for shape in shapes] == ["dt=1970-01-09", "day=1970-01-09"]
+    assert [shape.hot_partition_ratio for shape in shapes] == [5.0, 5.0]
+
+
 def test_only_touched_partitions_are_listed_when_that_suffices(log: DeltaLog) -> None:
     log.begin(*(add(f"f{i}", p=str(i)) for i in range(5)), columns=(field("p"),), partitions=("p",))
     log.commit(info("DELETE", 5_000), remove("f3", 100, p="3"), add("g", p="1"))

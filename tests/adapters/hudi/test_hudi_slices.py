@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -284,6 +285,18 @@ def test_small_files_debt_and_histogram_follow_hudis_own_sizes(tmp_path: Path, v
     assert (content.shape.debt_files, content.shape.debt_bytes) == (2, 1899)
     assert content.shape.skew_max_over_median
     assert content.shape.partition_files_max
+
+
+@VERSIONS
+def test_a_new_partition_is_compared_with_the_days_before_it(tmp_path: Path, version: int) -> None:
+    folder = HudiFolder(tmp_path / "t", version)
+    today = folder.clock.date()
+    days = [f"region={today - timedelta(days=n)}" for n in range(9)]
+    new = [Stat(f"n{n}", 1_000, 1, days[0]) for n in range(3)]
+    folder.commit(*(Stat(f"d{n}", 1_000, 1, day) for n, day in enumerate(days)), *new)
+    (content,) = contents(folder)
+    assert content.shape
+    assert (content.shape.hot_partition, content.shape.hot_partition_ratio) == (days[0], 4.0)
 
 
 @VERSIONS

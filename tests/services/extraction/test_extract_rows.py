@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,20 @@ def test_the_fullest_partition_is_counted_and_unknown_without_partitions(tmp_pat
     flat = MetadataTable(tmp_path / "flat", spec=())
     flat.append(flat.file(), flat.file())
     assert facts(flat.metadata_location)[0].partition_files_max is None
+
+
+def test_a_new_partition_is_compared_with_the_same_period_before(tmp_path: Path) -> None:
+    table = MetadataTable(tmp_path / "by_day")
+    today = datetime.fromtimestamp(table.now_ms / 1_000, UTC).date()
+    table.append(*(table.file(f"{today - timedelta(days=n)}", size=100) for n in range(9)))
+    table.append(*(table.file(f"{today}", size=200) for _ in range(11)))
+    expected = [(f"{today}", 1.0), (f"{today}", 12.0)]
+    found = [(fact.hot_partition, fact.hot_partition_ratio) for fact in facts(table.metadata_location)]
+    assert found == [(f"region={day}", ratio) for day, ratio in expected]
+    other = MetadataTable(tmp_path / "by_region")
+    other.append(*(other.file(f"r{n}") for n in range(12)))
+    (fact,) = facts(other.metadata_location)
+    assert (fact.hot_partition, fact.hot_partition_ratio) == (None, None)
 
 
 def test_metadata_files_that_the_newest_one_lists_are_counted(tmp_path: Path) -> None:

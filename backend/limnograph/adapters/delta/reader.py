@@ -63,7 +63,7 @@ class DeltaReader:
         return table_metadata(location, log, history)
 
     def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
-        log, _ = self._at(metadata)
+        log, history = self._at(metadata)
         version = snapshot.snapshot_id
         targets = metadata.targets
         small_below = targets.small_below if targets else None
@@ -75,7 +75,8 @@ class DeltaReader:
             found.live.aim(small_below)
             moved_files = found.moves.data_files if found.moves else 0
             if wrote_much(moved_files, len(found.live)) if want.shape is None else want.shape:
-                shape = packed_shape(*found.live.sizes(), found.live.held_bytes(), targets)
+                held = found.live.held(history.naming(version))
+                shape = packed_shape(*found.live.sizes(), held, targets, snapshot.committed_at)
             self._states.keep(log, version, found.live)
         partitions = self._partitions(metadata, version, found, changed_only=want.changed_only, small_below=small_below)
         return Reading(

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from limnograph.adapters.delta.actions import DeltaFile, Values
+from limnograph.adapters.delta.schema import ColumnNames, partition_key
+from limnograph.analysis.hot_partition import PartitionSize
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES
 from limnograph.domain.metadata.manifests import size_bin
@@ -55,6 +57,8 @@ class DeltaLiveFiles:
         self.touched: dict[int, int] = {}
         self.seeded = False
         self._numbers: dict[Values, int] = {}
+        self._naming = ColumnNames()
+        self._texts: list[str] = []
         self._rows: dict[bytes, int] = {}
         self._free: list[int] = []
         self._size, self._records, self._partition = array("q"), array("q"), array("q")
@@ -125,10 +129,22 @@ class DeltaLiveFiles:
         # Copies: the columns cannot grow while a view exists.
         return np.array(self._partition, np.int64)[rows], np.array(self._size, np.int64)[rows]
 
-    def held_bytes(self) -> list[int]:
-        """Bytes of every partition with a live file; empty if the files have no partition values."""
-        held = [(values, sums.bytes) for values, sums in zip(self.values, self.partitions, strict=True) if sums.files]
-        return [size for _, size in held] if any(values for values, _ in held) else []
+    def held(self, naming: ColumnNames) -> list[PartitionSize]:
+        """Every partition with a live file; empty if the files have no partition values."""
+        texts = self._texts_of(naming)
+        found = [
+            PartitionSize(text, sums.files, sums.bytes)
+            for text, sums in zip(texts, self.partitions, strict=True)
+            if sums.files
+        ]
+        return found if any(each.text for each in found) else []
+
+    def _texts_of(self, naming: ColumnNames) -> list[str]:
+        """Texts by partition number, each made once as long as no column is renamed."""
+        if naming != self._naming:
+            self._naming, self._texts = naming, []
+        self._texts.extend(partition_key(values, naming)[1] for values in self.values[len(self._texts) :])
+        return self._texts
 
     def _is_small(self, row: int) -> bool:
         return self._small_below is not None and self._size[row] < self._small_below

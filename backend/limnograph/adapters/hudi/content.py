@@ -5,6 +5,7 @@ from __future__ import annotations
 from limnograph.adapters.hudi.partitions import PartitionText
 from limnograph.adapters.hudi.slices import SliceDelta, Slices
 from limnograph.adapters.hudi.tally import Tally
+from limnograph.analysis.hot_partition import PartitionSize
 from limnograph.analysis.shape import packed_shape, wrote_much
 from limnograph.domain.metadata.content import (
     PARTITIONS_KEPT,
@@ -18,12 +19,20 @@ from limnograph.domain.metadata.content import (
 )
 from limnograph.domain.metadata.manifests import PartitionKey
 from limnograph.domain.metadata.targets import Targets
+from limnograph.domain.time import Micros
 
 
 def content_of(
-    slices: Slices, move: SliceDelta | None, *, counted: bool, want: Want, text: PartitionText, targets: Targets | None
+    slices: Slices,
+    move: SliceDelta | None,
+    *,
+    counted: bool,
+    want: Want,
+    text: PartitionText,
+    targets: Targets | None,
+    at: Micros | None,
 ) -> Content:
-    """`counted` False: the state is unknown; only the writes of the instant itself are known."""
+    """`counted` False: the state is unknown; only the writes of the instant itself are known. `at`: its completion."""
     sized = counted and not slices.total.unsized
     moved = move.added.files + move.removed.files if move else 0
     shaped = wrote_much(moved, slices.total.files) if want.shape is None else want.shape
@@ -32,13 +41,16 @@ def content_of(
         changed=_changed(move, counted=counted),
         histogram=list(slices.histogram) if sized else None,
         partitions=_partitions(slices, move or SliceDelta(), want, text, targets) if counted else None,
-        shape=packed_shape(*slices.sizes(), _held(slices, text), targets) if sized and shaped else None,
+        shape=packed_shape(*slices.sizes(), _held(slices, text), targets, at) if sized and shaped else None,
     )
 
 
-def _held(slices: Slices, text: PartitionText) -> list[int]:
-    """Bytes of every partition with a base file; empty for an unpartitioned table."""
-    return [tally.bytes for tally in slices.partitions.values() if tally.files] if text.partitioned else []
+def _held(slices: Slices, text: PartitionText) -> list[PartitionSize]:
+    """Every partition with a base file; empty for an unpartitioned table."""
+    if not text.partitioned:
+        return []
+    tallies = slices.partitions.items()
+    return [PartitionSize(text(path), tally.files, tally.bytes) for path, tally in tallies if tally.files]
 
 
 def _totals(total: Tally, targets: Targets | None) -> Totals:

@@ -47,8 +47,15 @@ class HudiReader:
         if instant.requested in table.damaged:
             code, detail = table.damaged[instant.requested]
             return Reading(tier="summary", problems=(code,), details={code: detail})
-        text = PartitionText(table.properties)
-        content = content_of(replay.slices, move, counted=replay.counted, want=want, text=text, targets=targets)
+        content = content_of(
+            replay.slices,
+            move,
+            counted=replay.counted,
+            want=want,
+            text=PartitionText(table.properties),
+            targets=targets,
+            at=snapshot.committed_at,
+        )
         return Reading(
             tier="entries",
             problems=(replay.problem,) if replay.problem else (),

@@ -117,10 +117,10 @@ def _shape(
     table: TableCache, lines: Sequence[Line], metadata: TableMetadata, sums: SnapshotSums
 ) -> tuple[Shape, tuple[str, ...]]:
     """The shape, and notes about it. A list that understates its number of files does not bypass the limit."""
-    found = sums.skew()
+    found = sums.partition_shape()
     files = [table.files.get(line) for line in lines]
     if sums.data_files > MAX_FILES or None in files:
-        return found, (TOO_LARGE,)
+        return Shape(**found), (TOO_LARGE,)
     data = [(line, part) for line, part in zip(lines, files, strict=True) if isinstance(part, FileColumns)]
     columns = LiveFiles(
         columns=[part for _, part in data],
@@ -129,8 +129,4 @@ def _shape(
         deletes=[part for part in files if isinstance(part, ScopedDeletes)],
         nulls=nulls_place(metadata, table.sums.partitions),
     )
-    whole = file_shape(metadata, columns)
-    return structs.replace(whole, **{name: getattr(found, name) for name in _OF_PARTITIONS}), ()
-
-
-_OF_PARTITIONS = tuple(name for name in Shape.__struct_fields__ if name.startswith(("skew_", "partition_")))
+    return structs.replace(file_shape(metadata, columns), **found), ()

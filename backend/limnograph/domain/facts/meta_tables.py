@@ -164,6 +164,16 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     partition_files_max: Annotated[
         int | None, Col(86, LONG, "live data files of the partition that has most of them")
     ] = None
+    hot_partition: Annotated[
+        str | None,
+        Col(87, STRING, "of the new partitions, the one that exceeds its peers by most; null with fewer than 8 peers"),
+    ] = None
+    hot_partition_ratio: Annotated[
+        float | None,
+        Col(
+            88, DOUBLE, "bytes of that partition, or its data files if that is less, divided by the median of its peers"
+        ),
+    ] = None
     shape_at: Annotated[
         Micros | None,
         Col(69, TIMESTAMPTZ, "commit whose files `debt_*`, `overlap_*` and `skew_*` describe; null: not computed"),

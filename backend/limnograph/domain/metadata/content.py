@@ -93,7 +93,7 @@ class Partitions(msgspec.Struct, frozen=True, kw_only=True):
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """Numbers over all live files that cannot be derived by adding up snapshots: debt (as Iceberg's bin-pack planner
-    computes it), depth of overlap of the first sort or partition field, skew of partition bytes.
+    computes it), depth of overlap of the first sort or partition field, sizes of partitions.
 
     `debt_outputs`: files that compaction of the debt would write. `debt_saved_files`: see `analysis.debt`.
     `overlap_unbounded`: files without bounds, which overlap does not count.
@@ -112,6 +112,8 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     skew_gini: float | None = None
     skew_top1_share: float | None = None
     partition_files_max: int | None = None
+    hot_partition: str | None = None
+    hot_partition_ratio: float | None = None
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):

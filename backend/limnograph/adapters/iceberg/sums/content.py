@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from limnograph.adapters.iceberg.sums.shape import partition_skew
 from limnograph.adapters.iceberg.sums.sums import DELTA, HISTOGRAM, LIVE, TOTALS, Longs
 from limnograph.adapters.iceberg.sums.table_sums import SelectedSums, TableSums
+from limnograph.analysis.hot_partition import PartitionSize
+from limnograph.analysis.shape import partition_shape
 from limnograph.domain.metadata.content import (
     PARTITIONS_KEPT,
     Content,
@@ -47,10 +50,18 @@ class SnapshotSums:
             shape=shape,
         )
 
-    def skew(self) -> Shape:
-        """The part of the shape that can be computed from sums alone."""
-        states = self._sums.states(self._weights)
-        return partition_skew(self._sums.partitions, states[LIVE.index("data_files")], states[LIVE.index("bytes")])
+    def partition_shape(self) -> dict[str, Any]:
+        """The part of the shape that can be computed from sums alone: sizes of partitions with a live data file. Empty
+        for an unpartitioned table.
+        """
+        states, keys = self._sums.states(self._weights), self._sums.partitions
+        data_files, sizes = (states[LIVE.index(name)] for name in ("data_files", "bytes"))
+        live = np.flatnonzero(data_files > 0)
+        held = [
+            PartitionSize(keys[place][1], files, size)
+            for place, files, size in zip(live.tolist(), data_files[live].tolist(), sizes[live].tolist(), strict=True)
+        ]
+        return partition_shape(held, self._snapshot.committed_at) if any(each.text for each in held) else {}
 
     def _partitions(self, want: Want) -> Partitions:
         keys, touched = self._sums.partitions, self._found.touched

@@ -13,7 +13,6 @@ from limnograph.adapters.iceberg.sums.file_columns import FileColumns, ScopedDel
 from limnograph.analysis.debt import DELETE_RATIO, debt
 from limnograph.analysis.overlap import overlap
 from limnograph.analysis.shape import shape_of
-from limnograph.analysis.skew import skew
 from limnograph.domain.metadata.content import Shape
 from limnograph.domain.metadata.manifests import PartitionKey
 from limnograph.domain.metadata.partition_text import NULL
@@ -48,14 +47,6 @@ def _source(field: Mapping[str, Any]) -> int | None:
         source = sources[0]
     ordered = isinstance(transform, str) and (transform in _ORDERED or transform.startswith("truncate["))
     return source if ordered and isinstance(source, int) and not isinstance(source, bool) else None
-
-
-def partition_skew(keys: list[PartitionKey], data_files: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Shape:
-    """Skew of bytes over partitions with a live data file; empty for an unpartitioned table."""
-    live = np.flatnonzero(data_files > 0)
-    if not any(keys[place][1] for place in live.tolist()):
-        return Shape()
-    return shape_of(uneven=skew(sizes[live]), most_files=int(data_files[live].max()))
 
 
 class LiveFiles(NamedTuple):
