@@ -10,10 +10,10 @@ from limnograph.analysis.findings.facts import (
     COLUMNS,
     FLOAT_COLUMNS,
     UNKNOWN,
+    CodedTexts,
     Ints,
     TableChange,
     TableFacts,
-    Writers,
 )
 from limnograph.domain.time import Micros
 
@@ -56,14 +56,14 @@ class FactsBuilder:
     def facts(self) -> TableFacts:
         """All of it."""
         rows = sorted(self.rows, key=lambda row: (row["at"], row["id"]))
-        names = list(dict.fromkeys(row["writer"] for row in rows))
         return TableFacts(
             times=np.array([row["at"] for row in rows], np.int64),
             ids=np.array([row["id"] for row in rows], np.int64),
             is_commit=np.ones(len(rows), np.bool_),
             cells=np.array([_cells(name, rows) for name in COLUMNS]),
             replaced=np.array([row["operation"] == "replace" for row in rows], np.bool_),
-            writers=Writers(np.array([names.index(row["writer"]) for row in rows], np.int64), names),
+            writers=_coded([row["writer"] for row in rows]),
+            hot_partitions=_coded([row.get("hot_partition") for row in rows]),
             changes=sorted(self.changes, key=lambda change: change.at),
         )
 
@@ -74,3 +74,8 @@ def _cells(name: str, rows: list[dict[str, Any]]) -> Ints:
         return np.array(values, np.int64)
     bits = np.array([0.0 if value == UNKNOWN else value for value in values], np.float64).view(np.int64)
     return np.where([value == UNKNOWN for value in values], UNKNOWN, bits).astype(np.int64)
+
+
+def _coded(texts: list[str | None]) -> CodedTexts:
+    names = list(dict.fromkeys(texts))
+    return CodedTexts(np.array([names.index(text) for text in texts], np.int64), names)

@@ -59,6 +59,7 @@ class FindingLimits(NamedTuple):
     metadata_versions: int = 100
     skew_partitions: int = 10
     skew_ratio: float = 10.0
+    hot_ratio: float = 10.0  # times the median of the same period before
     stale_intervals: float = 3.0
     stale_least: int = HOUR
     retired_intervals: float = 30.0  # times the age at which a table is stale

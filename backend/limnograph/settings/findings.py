@@ -142,6 +142,13 @@ class PartitionSkewSettings(FindingSettings, frozen=True, kw_only=True):
     """Bytes of the largest partition divided by those of the median partition."""
 
 
+class HotPartitionSettings(FindingSettings, frozen=True, kw_only=True):
+    """A partition of the current period, or of the one before, that is much larger than usual."""
+
+    ratio: Factor = _LIMITS.hot_ratio
+    """Multiple of the median of the last partitions, in bytes and in data files."""
+
+
 class StaleSettings(FindingSettings, frozen=True, kw_only=True):
     """No commit at the usual rhythm."""
 
@@ -198,6 +205,7 @@ class FindingsSettings(FrozenSettings, frozen=True, kw_only=True):
     manifests_fragmented: ManifestsSettings = ManifestsSettings()
     metadata_versions_kept: MetadataVersionsSettings = MetadataVersionsSettings()
     partition_skew: PartitionSkewSettings = PartitionSkewSettings()
+    hot_partition: HotPartitionSettings = HotPartitionSettings()
     schema_breaking: FindingSettings = FindingSettings()
     schema_changed: FindingSettings = FindingSettings()
     spec_changed: FindingSettings = FindingSettings()

@@ -58,6 +58,7 @@ def limits_of(settings: FindingsSettings) -> FindingLimits:
         metadata_versions=settings.metadata_versions_kept.versions,
         skew_partitions=skew.partitions,
         skew_ratio=skew.ratio,
+        hot_ratio=settings.hot_partition.ratio,
         stale_intervals=stale.gaps,
         stale_least=round(stale.least_seconds * MICROS_PER_SECOND),
         slower=settings.job_slower.ratio,

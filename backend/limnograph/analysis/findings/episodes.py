@@ -77,10 +77,14 @@ def episodes(
 def episodes_of(state: TableState, others: Sequence[Happening], limits: FindingLimits) -> list[Episode]:
     """The episodes in an evaluated state, and those that do not come from commits. O(episodes)."""
     found = [*_of_levels(state, limits), *_of_bursts(state, limits), *_of_absences(state, limits)]
+    found += (
+        _slow("hot_partition", stretch, state, limits, {"threshold": limits.hot_ratio}, subject=subject)
+        for subject, stretch in state.hot.stretches
+    )
     for each in others:
         severity = _severity(each.code, state, limits, each.stretch)
         found.append(Episode(each.code, "", each.stretch, severity, None, each.evidence))
-    return sorted(found, key=lambda each: (each.stretch.opened, each.code))
+    return sorted(found, key=lambda each: (each.stretch.opened, each.code, each.subject))
 
 
 def _of_levels(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
@@ -115,7 +119,13 @@ def _of_objective(state: TableState, limits: FindingLimits) -> Iterator[Episode]
 
 
 def _slow(
-    code: FindingCode, stretch: Stretch, state: TableState, limits: FindingLimits, judged: Mapping[str, float | None]
+    code: FindingCode,
+    stretch: Stretch,
+    state: TableState,
+    limits: FindingLimits,
+    judged: Mapping[str, float | None],
+    *,
+    subject: str = "",
 ) -> Episode:
     """An episode of a condition that builds up. What is known now, and the threshold that it is `judged` by, is
     evidence only while it is open.
@@ -131,7 +141,7 @@ def _slow(
         found = contributions.largest(state.contributions, what) if what else None
         if found is not None:
             cause = Cause(cause.snapshot_ids if cause else (), *found)
-    return Episode(code, "", stretch, _severity(code, state, limits, stretch), cause, evidence)
+    return Episode(code, subject, stretch, _severity(code, state, limits, stretch), cause, evidence)
 
 
 def _of_bursts(state: TableState, limits: FindingLimits) -> Iterator[Episode]:

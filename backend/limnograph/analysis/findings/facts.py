@@ -22,17 +22,17 @@ COLUMNS = (
     *("added_data_files", "removed_data_files", "added_bytes", "added_delete_files", "removed_delete_files"),
     *("target_file_bytes", "debt_saved_files", "debt_files", "manifests", "manifest_bytes", "metadata_bytes"),
     *("live_snapshots", "partitions_total", "skew_max_over_median", "skew_top1_share", "parent_id"),
-    *("metadata_log_entries", "partition_files_max"),
+    *("metadata_log_entries", "partition_files_max", "hot_partition_ratio"),
 )
-FLOAT_COLUMNS = frozenset({"skew_max_over_median", "skew_top1_share"})
+FLOAT_COLUMNS = frozenset({"skew_max_over_median", "skew_top1_share", "hot_partition_ratio"})
 
 _DIGITS = 18
 _ROW = {name: row for row, name in enumerate(COLUMNS)}
 _FLOAT_ROWS = [_ROW[name] for name in COLUMNS if name in FLOAT_COLUMNS]
 
 
-class Writers(NamedTuple):
-    """Who wrote each snapshot: `codes` index `names`, which are distinct; the name None is an unknown writer."""
+class CodedTexts(NamedTuple):
+    """A text per move: `codes` index `names`, which are distinct; the name None is unknown."""
 
     codes: Ints
     names: Sequence[str | None]
@@ -58,6 +58,7 @@ class TableFacts:
     cells      `cells[column, move]` in the order of COLUMNS; UNKNOWN where unknown, and floats as their bits
     replaced   whether the snapshot's operation is `replace`
     writers    application name, application id or engine of each snapshot
+    hot_partitions  the partition of `hot_partition_ratio`
     changes    all other changes of the table in time order
     """
 
@@ -69,11 +70,13 @@ class TableFacts:
         cells: Ints,
         *,
         replaced: Flags,
-        writers: Writers,
+        writers: CodedTexts,
+        hot_partitions: CodedTexts,
         changes: Sequence[TableChange] = (),
     ) -> None:
         self.times, self.ids, self.is_commit, self.cells = times, ids, is_commit, cells
         self.replaced, self.writers, self.changes = replaced, writers, changes
+        self.hot_partitions = hot_partitions
 
     @cached_property
     def known(self) -> Floats:
@@ -128,7 +131,8 @@ class TableFacts:
             self.is_commit[part],
             self.cells[:, part],
             replaced=self.replaced[part],
-            writers=Writers(self.writers.codes[part], self.writers.names),
+            writers=CodedTexts(self.writers.codes[part], self.writers.names),
+            hot_partitions=CodedTexts(self.hot_partitions.codes[part], self.hot_partitions.names),
             changes=[change for change in self.changes if change.at <= until],
         )
 
@@ -149,5 +153,7 @@ def _positive(text: str | None) -> float | None:
 def no_facts(changes: Sequence[TableChange] = ()) -> TableFacts:
     """A table without a single move."""
     nothing, no = np.zeros(0, np.int64), np.zeros(0, np.bool_)
-    cells = np.zeros((len(COLUMNS), 0), np.int64)
-    return TableFacts(nothing, nothing, no, cells, replaced=no, writers=Writers(nothing, []), changes=changes)
+    cells, unnamed = np.zeros((len(COLUMNS), 0), np.int64), CodedTexts(nothing, [])
+    return TableFacts(
+        nothing, nothing, no, cells, replaced=no, writers=unnamed, hot_partitions=unnamed, changes=changes
+    )

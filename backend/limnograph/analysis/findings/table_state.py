@@ -7,13 +7,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.findings import bursts, commit_times, compaction, contributions, deletes, level, objectives
+from limnograph.analysis.findings import (
+    bursts,
+    commit_times,
+    compaction,
+    contributions,
+    deletes,
+    hot_partitions,
+    level,
+    objectives,
+)
 from limnograph.analysis.findings.bursts import BurstState
 from limnograph.analysis.findings.commit_times import CommitTimes
 from limnograph.analysis.findings.compaction import CompactionState
 from limnograph.analysis.findings.contributions import Contributions
 from limnograph.analysis.findings.deletes import DeleteHistory
 from limnograph.analysis.findings.facts import COLUMNS, TableFacts
+from limnograph.analysis.findings.hot_partitions import HotPartitionState
 from limnograph.analysis.findings.level import LevelState
 from limnograph.analysis.findings.levels import LEVELS
 from limnograph.analysis.findings.objectives import ObjectiveState
@@ -38,6 +48,7 @@ class TableState(NamedTuple):
     deletes: DeleteHistory = DeleteHistory()
     objective: ObjectiveState = ObjectiveState()
     contributions: Contributions = Contributions()
+    hot: HotPartitionState = HotPartitionState()
 
 
 def advance(state: TableState, facts: TableFacts, *, until: Micros, limits: FindingLimits = _LIMITS) -> TableState:
@@ -68,6 +79,7 @@ def advance(state: TableState, facts: TableFacts, *, until: Micros, limits: Find
         deletes=seen,
         objective=objectives.advance(state.objective, new.times, new.ids, until=until, promised=limits.freshness),
         contributions=contributions.advance(state.contributions, new),
+        hot=hot_partitions.advance(state.hot, new, until=until, limits=limits),
     )
 
 
@@ -79,6 +91,7 @@ def due(state: TableState, limits: FindingLimits = _LIMITS) -> Micros:
             commit_times.due(state.times, limits),
             compaction.due(state.compaction, limits),
             objectives.due(state.objective, limits.freshness),
+            hot_partitions.due(state.hot, limits),
             *(level.due(each, limits) for each in state.levels.values()),
         )
     )

@@ -108,6 +108,12 @@ def _skew(finding: Finding) -> str:
     return "the largest partition is " + ("much larger than" if ratio is None else f"{ratio:.0f} times") + " the median"
 
 
+def _hot(finding: Finding) -> str:
+    ratio = _number(finding, "peak")
+    times = "much larger than usual" if ratio is None else f"{ratio:.0f} times as large as usual"
+    return f"partition {finding.subject} is {times}"
+
+
 def _schema(finding: Finding) -> str:
     what = finding.evidence.get("what")
     return str(what) if what else f"schema {_versions(finding)}"
@@ -142,6 +148,7 @@ _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
         _count(f, "metadata_log_entries", "old metadata files", "many old metadata files") + " are kept"
     ),
     "partition_skew": _skew,
+    "hot_partition": _hot,
     "schema_breaking": _schema,
     "schema_changed": _schema,
     "spec_changed": lambda f: f"partition spec {_versions(f)}",

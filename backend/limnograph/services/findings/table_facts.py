@@ -5,20 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.analysis.findings.facts import COLUMNS, TableChange, TableFacts, Writers, no_facts
+from limnograph.analysis.findings.facts import COLUMNS, CodedTexts, TableChange, TableFacts, no_facts
 from limnograph.domain.finding_limits import THRESHOLD_PROPERTIES
 from limnograph.domain.time import Micros
 from limnograph.services.lake.columns import INDEX, NULL, Ints, Sheet
 from limnograph.services.lake.history import History
 from limnograph.services.lake.table import HotTable
 
-TEXTS = ("operation", "app_name", "app_id", "engine")
+WRITERS = ("app_name", "app_id", "engine")
+TEXTS = ("operation", *WRITERS, "hot_partition")
 READ_COLUMNS = ("committed_at", "sequence_number", "on_main", *COLUMNS, *TEXTS)
 """Columns of `snapshots` that the facts need."""
 _KINDS = frozenset({"schema", "spec", "unreadable", "gap"})
 _CELLS = np.array([INDEX[name] for name in COLUMNS])
 _OPERATION = INDEX["operation"]
-_WRITERS = [INDEX[name] for name in TEXTS[1:]]
+_WRITERS = [INDEX[name] for name in WRITERS]
+_HOT = INDEX["hot_partition"]
 
 
 def facts_of(table: HotTable, after: Micros | None = None) -> TableFacts:
@@ -49,6 +51,7 @@ def facts_of(table: HotTable, after: Micros | None = None) -> TableFacts:
         cells=numbers[_CELLS],
         replaced=numbers[_OPERATION] == _code(sheet, "replace"),
         writers=_writers(numbers[_WRITERS], sheet.words),
+        hot_partitions=_coded(numbers[_HOT], sheet.words),
         changes=changes,
     )
 
@@ -65,15 +68,19 @@ def _code(sheet: Sheet, word: str) -> int:
     return sheet.words.index(word) if word in sheet.words else NULL + 1
 
 
-def _writers(texts: Ints, words: list[str]) -> Writers:
+def _writers(texts: Ints, words: list[str]) -> CodedTexts:
     """Application name, else its id, else its engine. An empty text is none."""
     if "" in words:
         texts = np.where(texts == words.index(""), NULL, texts)
     names, ids, engines = texts
     chosen = np.where(names != NULL, names, np.where(ids != NULL, ids, engines))
+    return _coded(chosen, words)
+
+
+def _coded(chosen: Ints, words: list[str]) -> CodedTexts:
     if (chosen == chosen[0]).all():
-        return Writers(np.zeros(len(chosen), np.int64), [None if chosen[0] == NULL else words[chosen[0]]])
+        return CodedTexts(np.zeros(len(chosen), np.int64), [None if chosen[0] == NULL else words[chosen[0]]])
     used, codes = np.unique(chosen, return_inverse=True)
     distinct: dict[str | None, int] = {}
     places = [distinct.setdefault(None if code == NULL else words[code], len(distinct)) for code in used.tolist()]
-    return Writers(np.array(places, np.int64)[codes], list(distinct))
+    return CodedTexts(np.array(places, np.int64)[codes], list(distinct))

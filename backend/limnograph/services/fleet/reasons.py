@@ -39,6 +39,7 @@ CODES: dict[FindingCode, ReasonCode] = {
     "manifests_fragmented": "snapshots_many",
     "metadata_versions_kept": "snapshots_many",
     "partition_skew": "skew",
+    "hot_partition": "skew",
     "schema_breaking": "schema_change",
     "schema_changed": "schema_change",
     "spec_changed": "schema_change",

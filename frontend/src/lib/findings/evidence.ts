@@ -88,11 +88,14 @@ export interface EvidenceRow {
   readonly value: string;
 }
 
+/** Codes whose measure is a ratio. */
+const RATIOS: ReadonlySet<Finding['code']> = new Set(['partition_skew', 'hot_partition', 'job_slower']);
+
 /** Labels that depend on the code: the same name measures something else. */
 function labelled(name: string, code: Finding['code']): (typeof LABELS)[string] | undefined {
   if (name === 'threshold' && code === 'metadata_large') return ['Threshold', bytes];
-  if (name === 'threshold' && (code === 'partition_skew' || code === 'job_slower'))
-    return ['Threshold', ratio];
+  if (LABELS[name] && ['threshold', 'peak'].includes(name) && RATIOS.has(code))
+    return [LABELS[name][0], ratio];
   if (name === 'usual_seconds' && code === 'stale') return ['Usual time between commits', duration];
   if (name === 'changes' && code === 'history_gap') return ['Gaps', count];
   if (name === 'changes' && code === 'spec_changed') return ['Spec changes', count];

@@ -95,6 +95,11 @@ const HEADLINES: Record<FindingCode, (facts: Facts) => string> = {
       ? `${largest} ${is} much larger than the others`
       : `${largest} ${is} ${ratio(skew)} as large as the median`;
   },
+  hot_partition: ({ finding, evidence, tense }) => {
+    const times = evidence.number('peak');
+    const large = times === null ? 'much larger than' : `${ratio(times)} as large as`;
+    return `Partition ${finding.subject} ${tense('is', 'was')} ${large} such partitions usually are`;
+  },
   schema_breaking: ({ evidence }) =>
     `A schema change can break readers${after(': ', evidence.text('what') ?? versions(evidence, 'schema'))}`,
   schema_changed: ({ evidence }) =>

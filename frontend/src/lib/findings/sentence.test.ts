@@ -118,6 +118,11 @@ describe('headlines', () => {
       'The largest of 12 partitions is 14× as large as the median',
     ],
     [
+      'hot partition',
+      { code: 'hot_partition', subject: 'day=2026-11-20', evidence: { peak: 14.2, threshold: 10 } },
+      'Partition day=2026-11-20 is 14× as large as such partitions usually are',
+    ],
+    [
       'breaking',
       { code: 'schema_breaking', evidence: { what: 'payload was dropped', from: '3', to: '4' } },
       'A schema change can break readers: payload was dropped',

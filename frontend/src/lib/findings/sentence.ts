@@ -147,6 +147,7 @@ const ADVICE: Record<FindingCode, string> = {
   manifests_fragmented: 'Rewrite the manifests',
   metadata_versions_kept: 'Set write.metadata.delete-after-commit.enabled',
   partition_skew: 'Check whether the partitioning still fits the data',
+  hot_partition: 'Check what wrote so much to this partition, and compact it',
   schema_breaking: 'Check the jobs that read the changed columns',
   schema_changed: 'Check whether readers expect the new columns',
   spec_changed: 'Check whether filters of readers match the new partitioning',

@@ -25,6 +25,7 @@ const WORDS: Record<FindingCode, string> = {
   manifests_fragmented: 'fragmented manifests',
   metadata_versions_kept: 'old metadata kept',
   partition_skew: 'partition skew',
+  hot_partition: 'hot partition',
   schema_breaking: 'breaking schema change',
   schema_changed: 'schema changed',
   spec_changed: 'partition spec changed',

@@ -68,6 +68,7 @@ test('the threshold has the unit of what it limits', () => {
   expect(shown('small_files', { threshold: 19 })).toEqual(['Threshold: 19']);
   expect(shown('metadata_large', { threshold: 5_000_000 })).toEqual(['Threshold: 5.0 MB']);
   expect(shown('partition_skew', { threshold: 10 })).toEqual(['Threshold: 10×']);
+  expect(shown('hot_partition', { peak: 14.2 })).toEqual(['Highest value: 14×']);
   expect(shown('stale', { threshold_seconds: 3600 })).toEqual(['Threshold: 1 h']);
   expect(shown('compaction_ineffective', { threshold_share: 0.1 })).toEqual(['Threshold: 10 %']);
 });
