@@ -5,8 +5,10 @@ is silent.
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 import pytest
+from msgspec import structs
 
 from finding_world import DAY, MIB, World
 from limnograph.analysis.findings.episodes import Episode
@@ -101,7 +103,9 @@ def test_a_job_that_is_slower_for_certain_makes_a_finding_critical() -> None:
     assert world.later(MINUTE) == [], "a bound that moves about the limit does not lower the severity"
     unsure = FindingEffectFact(job_name="rollup", verdict="unknown", runs=7)
     world.server.evaluator.measured({opened.finding_id: [unsure]})
-    (fallen,) = world.later(MINUTE)
+    (held,) = world.later(MINUTE)
+    assert held.severity == "critical", "within an hour of a transition it only rises"
+    (fallen,) = world.later(HOUR)
     assert fallen.severity == "warning"
 
 
@@ -203,8 +207,29 @@ def test_a_critical_alert_for_the_table_raises_its_findings_until_it_ends() -> N
     again.alerts.catch_up()
     assert world.later(MINUTE, server=again) == []
     asyncio.run(world.server.alerts.accept([alert(world.clock.micros, "resolved")]))
-    (fallen,) = world.later(MINUTE)
+    assert world.later(MINUTE) == [], "within an hour of a transition it only rises"
+    assert world.open()["file_burst"].evidence == raised.evidence
+    (fallen,) = world.later(HOUR)
     assert (fallen.severity, fallen.seq, "alert" in (fallen.evidence or {})) == ("warning", 3, False)
+    assert world.later(2 * MINUTE) == []
+
+
+def test_an_alert_that_flaps_lowers_the_severity_at_most_once_an_hour() -> None:
+    world = World()
+    world.server.alerts.catch_up()
+    world.later(MINUTE)
+    world.burst()
+    world.later(MINUTE)
+    told = []
+    for minute in range(150):
+        status = "resolved" if minute % 2 else "firing"
+        begun = Micros(world.clock.micros - world.clock.micros % (2 * MINUTE))
+        asyncio.run(world.server.alerts.accept([structs.replace(alert(world.clock.micros, status), starts_at=begun)]))
+        told += [(fact.severity, world.clock.micros) for fact in world.later(MINUTE)]
+    falls = [at for severity, at in told if severity == "warning"]
+    assert [severity for severity, _ in told[:2]] == ["critical", "warning"]
+    assert all(later - earlier >= HOUR for earlier, later in itertools.pairwise(falls))
+    assert len(falls) == 2
 
 
 @pytest.mark.parametrize("other", [{"severity": "warning"}, {"limnograph_finding": "file_burst"}])

@@ -96,7 +96,8 @@ def test_a_finding_returns_when_its_severity_rises_and_stays_when_it_falls_again
     (raised,) = world.effects(SLOWER)
     assert raised.severity == "critical"
     assert (world.page().total, world.page().acknowledged) == (1, 0)
-    (fallen,) = world.effects(UNSURE)
+    world.effects(UNSURE)
+    (fallen,) = world.later(HOUR)
     assert fallen.severity == "warning"
     assert (world.page().total, world.page().acknowledged) == (1, 0)
     again = world.start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -12,10 +12,11 @@ from limnograph.analysis.findings import events
 from limnograph.analysis.findings.episodes import Episode, episodes_of
 from limnograph.analysis.findings.facts import TableChange, TableFacts, no_facts
 from limnograph.analysis.findings.identify import IdentifiedFinding, identify
+from limnograph.analysis.findings.level import NEVER
 from limnograph.analysis.findings.table_state import TableState, advance, due
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact
-from limnograph.domain.finding_codes import CODES, ClosedBy, FindingCode
+from limnograph.domain.finding_codes import CODES, ClosedBy, FindingCode, severity_rank
 from limnograph.domain.finding_limits import HOUR, FindingLimits
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
@@ -202,6 +203,9 @@ def _fact(
         severity = "critical"
     else:
         severity = episode.severity
+    rests = _rests(known, now) and severity_rank(severity) > severity_rank(known.severity if known else None)
+    if rests and known is not None:
+        severity, alert, raised = known.severity, _recorded_alert(known), True
     turned = stretch.opened if stretch.closed is None else stretch.closed
     made = FindingFact(
         finding_id=finding.finding_id,
@@ -230,6 +234,16 @@ def _fact(
         return made
     changed_at = at if made.state == known.state else turned
     return msgspec.structs.replace(made, seq=known.seq + 1, at=changed_at)
+
+
+def _rests(known: FindingFact | None, now: Micros) -> bool:
+    """Whether an open finding had a transition less than an hour ago: until then its severity can only rise."""
+    return known is not None and known.state == "open" and known.at is not None and now < known.at + HOUR
+
+
+def rests_until(facts: Iterable[FindingFact], now: Micros) -> Micros:
+    """When the first of the open findings may fall in severity that may not yet; NEVER if all may."""
+    return min((Micros(fact.at + HOUR) for fact in facts if fact.at is not None and _rests(fact, now)), default=NEVER)
 
 
 def _recorded_alert(known: FindingFact | None) -> str | None:

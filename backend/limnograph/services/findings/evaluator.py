@@ -28,6 +28,7 @@ from limnograph.services.findings.evaluation import (
     begun,
     closed,
     continued,
+    rests_until,
     transitions,
     transitions_of_name,
 )
@@ -208,7 +209,6 @@ class FindingsEvaluator:
         """Keep an evaluation; returns the transitions to record."""
         silent = evaluation.state.at is not None and evaluation.due <= now
         later = Micros(now + RETRY) if silent else evaluation.due
-        self._evaluations[table.uuid] = evaluation._replace(due=later)
         current, rows = transitions(
             table.uuid,
             table.name or TableName("", "", ""),
@@ -222,6 +222,8 @@ class FindingsEvaluator:
             keeps_alert=self._alerts is None,
         )
         self._current[table.uuid] = current
+        again = min(later, rests_until(current, now))
+        self._evaluations[table.uuid] = evaluation._replace(due=again)
         self._evaluated.add(table.uuid)
         return rows
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from limnograph.services.findings.board import FindingsBoard, place
 from limnograph.services.findings.team_memory import TeamMemory
 
 Severities = Counter[str | None]
+_ByOwner = Mapping[str | None, Sequence[FindingFact]]
 
 
 class OpenFindings(NamedTuple):
@@ -51,7 +52,7 @@ class FindingLists:
         self._team = team
         self._open: tuple[FindingsBoard | None, int, OpenFindings]
         self._open = None, 0, OpenFindings(frozenset(), (), (), Counter())
-        self._owned: tuple[Sequence[FindingFact], tuple[int, int], Mapping[str, str | None]] = (), (-1, 0), {}
+        self._owned: tuple[Sequence[FindingFact], tuple[int, int], _ByOwner] = (), (-1, 0), {}
 
     def open_of(self, board: FindingsBoard) -> OpenFindings:
         """The open findings. O(open findings) if one opened or closed, or an acknowledgement began or ended."""
@@ -68,14 +69,14 @@ class FindingLists:
         if query.state == "closed":
             start, end = to_micros(query.start), to_micros(query.end)
             facts = board.by_name.get(query.table, ()) if query.table else board.facts
-            matching = self._matching([fact for fact in facts if closed_within(fact, start, end)], query)
+            matching = self._matching(board, [fact for fact in facts if closed_within(fact, start, end)], query)
             return FindingSelection(_of_severity(matching, query), _counts(matching), 0)
         known, facts = self.open_of(board), board.open
         acknowledged, shown, counts = known.acknowledged, known.shown, known.counts
         if query.table or query.code or query.owner:
             if query.table:
                 facts = [fact for fact in board.by_name.get(query.table, ()) if fact.state == "open"]
-            facts = self._matching(facts, query)
+            facts = self._matching(board, facts, query)
             acknowledged = [fact for fact in facts if fact.finding_id in known.hidden]
             shown = [fact for fact in facts if fact.finding_id not in known.hidden]
             counts = _counts(shown)
@@ -85,19 +86,27 @@ class FindingLists:
         chosen = acknowledged if query.acknowledged == "true" else facts
         return FindingSelection(_of_severity(chosen, query), _counts(chosen), hidden)
 
-    def _matching(self, facts: Sequence[FindingFact], query: FindingsQuery) -> Sequence[FindingFact]:
-        """Findings that match the code and the owner."""
-        if query.owner:  # first: the owners of all open ones are known from the last call
-            owners = self._owners_of(facts)
-            facts = [fact for fact in facts if owners[fact.finding_id] == query.owner]
+    def _matching(
+        self, board: FindingsBoard, facts: Sequence[FindingFact], query: FindingsQuery
+    ) -> Sequence[FindingFact]:
+        """Findings that match the code and the owner. O(matching ones) for all open ones, else O(findings)."""
+        if query.owner:
+            groups = self._open_by_owner(facts) if facts is board.open else self._by_owner(facts)
+            facts = groups.get(query.owner, ())
         return facts if query.code is None else [fact for fact in facts if fact.code == query.code]
 
-    def _owners_of(self, facts: Sequence[FindingFact]) -> Mapping[str, str | None]:
-        """Owners by finding id. O(findings), less for those of the last call if no owner changed since."""
+    def _open_by_owner(self, facts: Sequence[FindingFact]) -> _ByOwner:
+        """Of all open findings. O(findings) if they or an owner changed since the last call."""
         version = self._team.owners.version
         if self._owned[0] is not facts or self._owned[1] != version:
-            self._owned = facts, version, self._team.owners_of(facts)
+            self._owned = facts, version, self._by_owner(facts)
         return self._owned[2]
+
+    def _by_owner(self, facts: Sequence[FindingFact]) -> _ByOwner:
+        owners, found = self._team.owners_of(facts), defaultdict[str | None, list[FindingFact]](list)
+        for fact in facts:
+            found[owners[fact.finding_id]].append(fact)
+        return found
 
 
 def _of_severity(facts: Sequence[FindingFact], query: FindingsQuery) -> Sequence[FindingFact]:
