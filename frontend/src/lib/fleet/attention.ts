@@ -1,8 +1,9 @@
-// Why a table needs attention: its open findings, or, where it has none, its reason. Severity comes from the findings and
-// does not depend on the range on screen. Pure.
+// Why a table needs attention: the alert that fires for it, its open findings, or, where it has none, its reason. Severity
+// comes from these and does not depend on the range on screen. Pure.
 import type { Schemas } from '#lib/api/client.ts';
 import { headlineOf } from '#lib/findings/headline.ts';
 import { codeWord, isOpen, severityLook, type Finding } from '#lib/findings/words.ts';
+import { lookOf, nameOf, type AlertRow } from '#lib/alerts/words.ts';
 import * as reason from './reason.ts';
 
 type Row = Schemas['TableRow'];
@@ -15,7 +16,8 @@ export interface Attention {
   readonly sentence: string;
   /** When it began, epoch ms; null if unknown. */
   readonly at: number | null;
-  /** The most severe open finding that is not acknowledged. If null, the other fields come from the reason. */
+  /** The finding of the alert that fires, else the most severe open one that is not acknowledged. If null, the other
+   * fields come from the alert or the reason. */
   readonly top: Finding | null;
   /** The other open findings, the most severe first. */
   readonly others: readonly Finding[];
@@ -25,8 +27,12 @@ export interface Attention {
 const findingsOf = (row: Row): Finding[] =>
   row.findings.filter((finding) => isOpen(finding) && (finding.acknowledged_until ?? null) === null);
 
-export function attentionOf(row: Row, now: number): Attention {
-  const [top, ...others] = findingsOf(row);
+/** `alert`: fires for the table. What it is about is told, never the finding of another event. */
+export function attentionOf(row: Row, now: number, alert?: AlertRow): Attention {
+  const open = findingsOf(row);
+  const top = alert ? (alert.finding ?? null) : open[0];
+  const others = open.filter(({ finding_id: id }) => id !== top?.finding_id);
+  if (alert && !top) return { ...ofAlert(alert), others };
   if (!top)
     return {
       look: reason.lookOf(row.reason),
@@ -35,12 +41,27 @@ export function attentionOf(row: Row, now: number): Attention {
       sentence: reason.reasonSentence(row.reason),
       ...{ at: row.reason.at, top: null, others: [] },
     };
+  const { look, critical } =
+    alert && !isOpen(top)
+      ? ofAlert(alert)
+      : { look: severityLook(top.severity), critical: top.severity === 'critical' };
   return {
-    look: severityLook(top.severity),
-    critical: top.severity === 'critical',
+    look,
+    critical,
     word: codeWord(top.code),
     sentence: `${headlineOf(top, now)}.`,
     ...{ at: top.opened_at, top, others },
+  };
+}
+
+function ofAlert(alert: AlertRow): Omit<Attention, 'others'> {
+  const look = lookOf(alert.severity, alert.state);
+  return {
+    look: { ...look, tone: `c-${look.tone}` },
+    critical: look.tone === 'crit',
+    word: nameOf(alert),
+    sentence: alert.summary ?? 'No finding belongs to this alert.',
+    ...{ at: null, top: null },
   };
 }
 

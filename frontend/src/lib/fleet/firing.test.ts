@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import type { Alert } from '#lib/alerts/words.ts';
+import type { AlertRow } from '#lib/alerts/words.ts';
 import { firingByTable, rulesOf, withoutFlagged } from './firing.ts';
 
 const alert = (
   name: string | null,
   table: string | null,
-  state: Alert['state'] = 'firing',
+  state: AlertRow['state'] = 'firing',
   severity: string | null = null,
-): Alert =>
+): AlertRow =>
   ({
     ...{ alert_name: name, fingerprint: 'f00d', starts_at: 1, ends_at: null, state, severity },
     table: table === null ? null : { catalog: 'lake', table_namespace: 'sales', table },
-  }) as Alert;
+  }) as AlertRow;
 
 test('a table has the first of its alerts that fire; what is over or names no table stays out', () => {
   const found = firingByTable([

@@ -2,7 +2,7 @@ import '../../app.css';
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings } from '../../test/axe.ts';
-import type { Alert } from '#lib/alerts/words.ts';
+import type { AlertRow } from '#lib/alerts/words.ts';
 import type { Schemas } from '#lib/api/client.ts';
 import AttentionList from './AttentionList.svelte';
 import { firingByTable } from './firing.ts';
@@ -66,7 +66,8 @@ test('what needs attention has its sentence, the moment and the commit', async (
 });
 
 test('the table of a firing alert is first and links to its incident; one flagged by nothing else follows', async () => {
-  const paged = (table: string, fingerprint: string): Alert => ({
+  const paged = (table: string, fingerprint: string): AlertRow => ({
+    finding: null,
     ...{ fingerprint, starts_at: AT, ends_at: null, heard_at: AT, state: 'firing', alert_name: 'Burst' },
     ...{ severity: 'critical', job_name: null, summary: 'many files', source: 'record', muted: null },
     table: { catalog: 'lake', table_namespace: 'sales', table },
