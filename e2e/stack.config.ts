@@ -9,6 +9,12 @@ const url = given ?? 'http://127.0.0.1:8797';
 export default defineConfig({
   ...shared,
   testDir: 'stack',
+  // The loop waits nine minutes for runs of a job: all other scenarios run beside it.
+  workers: 2,
+  projects: [
+    { name: 'loop', testMatch: 'whole-loop.spec.ts' },
+    { name: 'pages', testIgnore: 'whole-loop.spec.ts' },
+  ],
   use: { ...shared.use, baseURL: url },
   webServer: given
     ? undefined
