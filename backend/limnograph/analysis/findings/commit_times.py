@@ -75,14 +75,15 @@ def oldest_ages(state: CommitTimes, facts: TableFacts) -> Floats:
     number of retained snapshots; NaN if unknown. `state`: before these moves.
     """
     kept = facts.integers("live_snapshots")
-    ordinals = state.commits + np.arange(len(facts.times)) - kept + 1
+    now = state.commits + np.arange(len(facts.times))
     samples = np.concatenate([state.samples, _sampled(state.commits, facts.times)])
-    places = -(-ordinals // SAMPLED) - state.first_sample
-    inside = (places < len(samples)) & (kept != UNKNOWN)
-    found = (
-        samples[np.minimum(np.maximum(places, 0), len(samples) - 1)] if len(samples) else np.zeros(len(kept), np.int64)
-    )
-    return np.where(inside, (facts.times - found).astype(np.float64), np.nan)
+    if not len(samples):
+        return np.full(len(kept), np.nan)
+    places = -(-(now - kept + 1) // SAMPLED)
+    found = samples[np.clip(places - state.first_sample, 0, len(samples) - 1)]
+    # The oldest one may be newer than the last sample: then no age is certain.
+    ages = np.where(places * SAMPLED <= now, facts.times - found, 0).astype(np.float64)
+    return np.where(kept == UNKNOWN, np.nan, ages)
 
 
 def unexpired(state: CommitTimes, facts: TableFacts, limits: FindingLimits) -> MeasuredLevel:
