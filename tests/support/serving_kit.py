@@ -126,7 +126,14 @@ async def client(
 
 
 def application(made: ServerServices, build: Path | None = None, **given: Any) -> ASGIApp:
-    """The whole application."""
-    site = spa.load(build) if build else spa.load(Path("/nonexistent"))
-    exposition = Exposition(made.gauges.numbers, lambda: made.store.watermark, board=lambda: made.evaluator.board)
-    return create_app(made.backend, site, exposition, **given)
+    """The whole application. Litestar takes 0.15 s to build one: the clients of a test share it."""
+    last = _LAST.get("app")
+    if last is None or last[0] is not made or last[1] != (build, given):
+        site = spa.load(build) if build else spa.load(Path("/nonexistent"))
+        exposition = Exposition(made.gauges.numbers, lambda: made.store.watermark, board=lambda: made.evaluator.board)
+        last = _LAST["app"] = made, (build, given), create_app(made.backend, site, exposition, **given)
+    return last[2]
+
+
+_LAST: dict[str, tuple[ServerServices, tuple[Path | None, dict[str, Any]], ASGIApp]] = {}
+"""The services, other arguments and application of the last call."""

@@ -76,16 +76,26 @@ def rolled(rows: list[Any], log: list[Any]) -> pl.DataFrame:
     return roll_hours(held, moves, held, Stamp(1, 1, ROLLED))
 
 
-def drawn(chosen: list[Fact], lane: str, step: int, *, gone: int | None = None) -> tuple[Any, Any]:
-    """The lane from raw rows alone, and as a long range has it."""
-    raw, engine = written(chosen, gone=gone)
-    span = TimeRange.parse((NOW - 10 * DAY) // 1000, NOW // 1000, step)
-    whole = parts(raw).store.since(0, (UUID,)).lake.histories[UUID]
-    hot = parts(engine).store
-    found = TierReader(engine, 400).read(UUID, span, FLOOR, NOW)
-    assert found is not None
-    recent = hot.since(found.edge, (UUID,)).lake.histories[UUID]
-    return lanes.draw(lane, whole, span, STATE), tier_lanes.draw(lane, found, recent, span, STATE)
+class Drawn:
+    """Lanes of the same facts from raw rows alone, and as a long range has them."""
+
+    def __init__(self, chosen: list[Fact], step: int) -> None:
+        raw, engine = written(chosen)
+        self.span = TimeRange.parse((NOW - 10 * DAY) // 1000, NOW // 1000, step)
+        self.whole = parts(raw, evaluated=False).store.since(0, (UUID,)).lake.histories[UUID]
+        hot = parts(engine, evaluated=False).store
+        found = TierReader(engine, 400).read(UUID, self.span, FLOOR, NOW)
+        assert found is not None
+        self.found = found
+        self.recent = hot.since(found.edge, (UUID,)).lake.histories[UUID]
+
+    def lane(self, name: str) -> tuple[Any, Any]:
+        long = tier_lanes.draw(name, self.found, self.recent, self.span, STATE)
+        return lanes.draw(name, self.whole, self.span, STATE), long
+
+
+def drawn(chosen: list[Fact], lane: str, step: int) -> tuple[Any, Any]:
+    return Drawn(chosen, step).lane(lane)
 
 
 def extremes(lane: Any) -> tuple[list[float | None], list[float | None]]:
@@ -106,11 +116,12 @@ def test_a_lane_from_rollups_is_the_lane_from_raw_rows_at_the_same_step(chosen, 
 @settings(max_examples=60, deadline=None)
 def test_commits_are_counted_once_and_the_age_is_within_its_bounds(chosen, step) -> None:
     chosen = [*chosen, (DAYS * 1_440, 3, None, True, False)]
-    raw, long = drawn(chosen, "commits", step)
+    both = Drawn(chosen, step)
+    raw, long = both.lane("commits")
     assert sum(event.commits for event in long.events) == len(raw.events)
     assert sum(e.added_data_files or 0 for e in long.events) == sum(e.added_data_files or 0 for e in raw.events)
     assert [event.t for event in long.events] == sorted(event.t for event in long.events)
-    raw, long = drawn(chosen, "freshness", step)
+    raw, long = both.lane("freshness")
     for exact, least, most in zip(raw.v, long.min, long.max, strict=True):
         assert (exact is None) == (least is None)
         assert exact is None or least <= exact <= most
