@@ -24,6 +24,8 @@ _LIKELY = 0.03
 _MOST_LIKELY = 6
 _LEAST_VARIANCE = 1e-7
 _LEAST_SCATTER = 5
+_BORDER = 1e4
+"""Above the sum of squared innovations per sum of squares: noise is never correlated that closely."""
 _BEYOND_CHANCE = 3.2
 _PLACEBO_PRIOR = 8.0
 """Weight of the prior that the process is right, in placebo cuts."""
@@ -123,13 +125,17 @@ def _rough_noise(y: Floats) -> float:
 
 def _likely(y: Floats, before: int, kernels: Kernels, extra: Floats) -> list[tuple[float, float, Process]]:
     """Weight, variance of the noise and process, likeliest first, from the runs of the history."""
-    rows = slice(max(0, before - MOST_BEFORE), before)
-    size = rows.stop - rows.start
-    covariances = np.stack([kernels.covariance(each)[rows, rows] + extra[rows, rows] for each in GRID])
-    factors = np.linalg.cholesky(covariances)
-    innovations = np.linalg.solve(factors, np.broadcast_to(y[rows, None], (len(GRID), size, 1)))[..., 0]
+    size, early = before, y[:before]
+    bordered = np.empty((len(GRID), size + 1, size + 1))
+    for covariance, each in zip(bordered, GRID, strict=True):
+        covariance[:size, :size] = kernels.covariance(each)[:size, :size] + extra[:size, :size]
+    # A Cholesky factor's row for one more variable is that variable in innovations: no system is solved for them.
+    bordered[:, size, :size] = early
+    bordered[:, size, size] = 1 + _BORDER * float(early @ early)
+    factors = np.linalg.cholesky(bordered)
+    innovations = factors[:, size, :size]
     variance = np.maximum(np.square(innovations).sum(1) / (size - 1), _LEAST_VARIANCE)
-    volume = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(1)
+    volume = np.log(np.diagonal(factors, axis1=1, axis2=2)[:, :size]).sum(1)
     score = -(size - 1) / 2 * np.log(variance) - volume + np.log(priors(kernels.days))
     weight = np.exp(score - score.max())
     weight /= weight.sum()

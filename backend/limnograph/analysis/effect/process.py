@@ -89,20 +89,25 @@ class Kernels:
         self.line = np.outer(index, index)
         self.daily = np.exp(-2 * np.sin(np.pi * apart / DAY_MS) ** 2 / 0.7**2)
         self.cycle = self.daily + _WEEKEND * (weekend[:, None] == weekend[None, :])
+        self._noises: dict[tuple[float, float], Floats] = {}
         self.days = float(at[before - 1] - at[0]) / DAY_MS if before else 0.0
 
-    def noise(self, process: Process) -> Floats:
+    def noise(self, carry: float, part: float) -> Floats:
         """Covariance of the noise and the unknown level only."""
-        if process.carry == 0:
-            return np.eye(len(self.lag)) + LEVEL
-        matrix: Floats = process.part * process.carry**self.lag
-        matrix[np.diag_indices(len(matrix))] += 1 - process.part
-        return matrix + LEVEL
+        if (carry, part) not in self._noises:
+            matrix = np.asarray(part * carry**self.lag if carry else np.zeros(self.lag.shape))
+            matrix[np.diag_indices(len(matrix))] = 1.0
+            self._noises[carry, part] = matrix + LEVEL
+        return self._noises[carry, part]
 
     def covariance(self, process: Process) -> Floats:
         """Covariance of all runs, in variances of the noise."""
-        drift = process.wander**2 * self.walk + process.trend**2 * self.line
-        return np.asarray(self.noise(process) + drift + process.cycle**2 * self.cycle)
+        covariance = self.noise(process.carry, process.part)
+        parts = ((process.wander, self.walk), (process.trend, self.line), (process.cycle, self.cycle))
+        for deviation, kernel in parts:
+            if deviation:
+                covariance = covariance + deviation**2 * kernel
+        return covariance
 
 
 def _run_clock(at: Floats, before: int) -> Floats:
