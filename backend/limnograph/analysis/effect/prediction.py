@@ -100,13 +100,16 @@ def predict(
 
 def expected_deviations(at: Floats, before: int, prediction: Prediction, more: int) -> Floats:
     """Deviation of the mean of the later runs, with the existing number of runs and with up to `more` further ones at
-    the pace of the later ones, relative to the first, under the likeliest process. O(n^3).
+    the pace of the later ones, relative to the first. O(k n^3) for k likely processes.
     """
     gap = float(np.median(np.diff(at[before:])))
     kernels = Kernels(np.concatenate([at, at[-1] + gap * np.arange(1, more + 1)]), before)
-    block = cholesky(kernels.covariance(prediction.processes[0][2]))[before:, before:]
-    means = np.linalg.norm(np.cumsum(block, axis=0), axis=1) / np.arange(1, len(block) + 1)
-    return np.asarray(means[at.size - before - 1 :] / means[at.size - before - 1])
+    variances = np.zeros(more + 1)
+    for weight, noise, process in prediction.processes:
+        block = cholesky(kernels.covariance(process))[before:, before:]
+        means = np.linalg.norm(np.cumsum(block, axis=0), axis=1) / np.arange(1, len(block) + 1)
+        variances += weight * noise * np.square(means[at.size - before - 1 :])
+    return np.asarray(np.sqrt(variances / variances[0]))
 
 
 def _noisier(y: Floats, before: int) -> float:
