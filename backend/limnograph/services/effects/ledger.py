@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, cast, get_args
+from typing import NamedTuple, Protocol, cast, get_args
 
 from limnograph.domain import cursors
 from limnograph.domain.answers.effect_ledger import (
@@ -26,18 +26,27 @@ from limnograph.services.effects.measuring import EffectMeasurer
 from limnograph.services.effects.operations import EXPIRED_PREFIX, Operation
 from limnograph.services.effects.records import EffectRecords
 from limnograph.services.lake.store import HotStore
-from limnograph.services.notes.owners import OwnerDirectory
 
 NO_READER = "no job is known to read this table"
 _POSITION = (int, str, str, str, str)
 
 
+class Owners(Protocol):
+    """Who is responsible for a table."""
+
+    def refresh(self) -> None:
+        """Read again what may have changed. Blocks. Raises SourceError."""
+        ...
+
+    def of_table(self, uuid: str | None, name: TableName) -> str | None:
+        """The owner; None if none is known."""
+        ...
+
+
 class EffectLedger:
     """Immutable after construction."""
 
-    def __init__(
-        self, store: HotStore, records: EffectRecords, owners: OwnerDirectory, measurer: EffectMeasurer
-    ) -> None:
+    def __init__(self, store: HotStore, records: EffectRecords, owners: Owners, measurer: EffectMeasurer) -> None:
         self._store, self._records, self._owners, self._measurer = store, records, owners, measurer
 
     async def page(self, query: EffectsQuery) -> LedgerPage:
