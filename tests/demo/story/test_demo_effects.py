@@ -8,8 +8,8 @@ import pytest
 
 from limnograph.analysis.effect import measure_effect
 from limnograph.demo.story.calendar import Calendar
-from limnograph.demo.story.plan import STORY_TABLE, tables
-from limnograph.demo.story.signals import READER, SLOWER, SignalRun, runs, schedules
+from limnograph.demo.story.plan import READER, STORY_TABLE, tables
+from limnograph.demo.story.signals import SLOWER, SignalRun, runs, schedules
 from limnograph.demo.story.steps import Compaction
 from limnograph.domain.answers.effects import ControlJob, Effect, EffectCase, EffectOperation, EffectRuns
 from limnograph.domain.facts.effects import MARKS
