@@ -16,9 +16,9 @@ from effects.score import score
 pytestmark = pytest.mark.nightly
 HISTORIES = max(20, int(os.environ.get("LIMNOGRAPH_STEPS", "20000")) // 10)
 COVERS, FALSE_CLAIMS, ABSTAINS = 0.93, 0.07, 0.96
-SHORT_OF: dict[str, float] = {}
+SHORT_OF = {"shorter period in the history": 0.92}
 """Laws under which bounds cover less often, or claim more, than they should (docs/effects.md)."""
-FALSE_IN: dict[str, float] = {}
+FALSE_IN = {"shorter period in the history": 0.09}
 
 
 def error(share: float, count: float) -> float:
