@@ -53,8 +53,7 @@ def measure(groups: Collection[str], histories: int, seed: int, processes: int) 
 
 def _scored(task: _Task, histories: int, seed: int) -> dict[str, Any]:
     law: Law = GROUPS[task.group][task.name] if task.group in GROUPS else replace(POWER, after=int(task.name))
-    count = max(40, histories // 4) if task.group == POWER_GROUP else histories
-    row = {**score(law, count, seed, task.ratio), "source": law.source}
+    row = {**score(law, histories, seed, task.ratio), "source": law.source}
     print(*task, {key: value for key, value in row.items() if key != "source"}, flush=True)
     return row
 

@@ -18,7 +18,7 @@ export interface Story {
   files_before: number;
   files_after: number;
   burst: { at: number; snapshot_id: string; added_data_files: number };
-  slowdown: { job_name: string; start: number; end: number };
+  slowdown: { job_name: string; start: number; end: number; usual_seconds: number; slow_seconds: number };
   repair: { at: number; snapshot_id: string };
 }
 

@@ -1,4 +1,4 @@
-"""How often bounds of effects cover, on 2,000 histories of every scene and law. `make nightly`, an hour of CPU.
+"""How often bounds of effects cover, on 2,000 histories of every scene and law. `make nightly`, 40 minutes of CPU.
 
 LIMNOGRAPH_STEPS sizes it (20,000: 2,000 histories); of fewer, shares may be three standard errors off.
 """
@@ -15,20 +15,10 @@ from effects.score import score
 
 pytestmark = pytest.mark.nightly
 HISTORIES = max(20, int(os.environ.get("LIMNOGRAPH_STEPS", "20000")) // 10)
-COVERS, FALSE_CLAIMS, ABSTAINS = 0.93, 0.08, 0.9
-SHORT_OF = {
-    "slowly growing nightly job": 0.86,
-    "bursts of runs": 0.91,
-    "one control deviates": 0.92,
-    "strong carry": 0.92,
-}
+COVERS, FALSE_CLAIMS, ABSTAINS = 0.93, 0.07, 0.96
+SHORT_OF = {"shorter period in the history": 0.92}
 """Laws under which bounds cover less often, or claim more, than they should (docs/effects.md)."""
-FALSE_IN = {
-    "slowly growing nightly job": 0.17,
-    "any response to the cluster": 0.12,
-    "outage in the history": 0.11,
-    "strong carry": 0.11,
-}
+FALSE_IN = {"shorter period in the history": 0.09}
 
 
 def error(share: float, count: float) -> float:
@@ -48,4 +38,4 @@ def test_bounds_cover_in_every_scene(name: str, law: Law) -> None:
 def test_nothing_is_claimed_where_the_cluster_may_be_the_cause(name: str, law: Law) -> None:
     row = score(law, HISTORIES, 67)
     assert row["abstains"] >= ABSTAINS
-    assert row["false_claims"] <= 0.05
+    assert row["false_claims"] <= 0.02

@@ -39,11 +39,13 @@ class CaseReader(Generic[Case]):
 
     def _lenient(self, line: bytes, first: Exception) -> Case:
         try:
-            value = json.loads(line)
+            value = _finite(json.loads(line))
+        except UnicodeEncodeError:
+            raise InvalidInput("line", "has an escape that is half of a character (a lone surrogate)") from None
         except (ValueError, RecursionError):
             raise InvalidInput("line", f"is not JSON: {str(first).removeprefix('JSON is malformed: ')}") from None
         try:
-            return msgspec.convert(_finite(value), self._kind)
+            return msgspec.convert(value, self._kind)
         except msgspec.ValidationError as error:
             raise _named(error) from None
 
@@ -67,6 +69,9 @@ def answer_lines(lines: BinaryIO, answer: Callable[[bytes], msgspec.Struct]) -> 
 
 
 def _finite(value: Any) -> Any:
+    """With null for every number that is not finite. Raises UnicodeEncodeError for text that UTF-8 cannot hold."""
+    if isinstance(value, str):
+        value.encode()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):

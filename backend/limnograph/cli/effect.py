@@ -52,21 +52,31 @@ def answer(line: bytes) -> Effect:
 def parse(line: bytes) -> EffectCase:
     """Parse one line, and check that its lists match. Raises InvalidInput, which names the field."""
     case = _READER.parse(line)
-    _check_lengths("runs.duration_seconds", case.runs.times, case.runs.duration_seconds)
-    if case.runs.read_bytes is not None:
-        _check_lengths("runs.read_bytes", case.runs.times, case.runs.read_bytes)
-    _check_times("runs.times", case.runs.times)
+    runs, operation = case.runs, case.operation
+    _check_series("runs", runs.times, duration_seconds=runs.duration_seconds)
+    if runs.read_bytes is not None:
+        _check_series("runs", runs.times, read_bytes=runs.read_bytes)
     for number, control in enumerate(case.controls or ()):
-        _check_lengths(f"controls[{number}].duration_seconds", control.times, control.duration_seconds)
-        _check_times(f"controls[{number}].times", control.times)
+        _check_series(f"controls[{number}]", control.times, duration_seconds=control.duration_seconds)
     if case.load:
         _check_lengths("load.value", case.load.times, case.load.value)
         _check_times("load.times", case.load.times)
-    _check_times("others.at", [each.at for each in case.others or ()])
-    _check_times("operation", [case.operation.started_at, case.operation.committed_at])
-    if case.operation.committed_at < case.operation.started_at:
+    for number, event in enumerate(case.others or ()):
+        _check_time(f"others[{number}].at", event.at)
+        _check_value(f"others[{number}].files", event.files)
+    _check_time("operation.started_at", operation.started_at)
+    _check_time("operation.committed_at", operation.committed_at)
+    if operation.committed_at < operation.started_at:
         raise InvalidInput("operation.committed_at", "must not be before operation.started_at")
     return case
+
+
+def _check_series(parent: str, times: Sequence[int], **columns: Sequence[float | None]) -> None:
+    for name, values in columns.items():
+        _check_lengths(f"{parent}.{name}", times, values)
+        for place, value in enumerate(values):
+            _check_value(f"{parent}.{name}[{place}]", value)
+    _check_times(f"{parent}.times", times)
 
 
 def _check_lengths(field: str, times: Sequence[object], values: Sequence[object]) -> None:
@@ -74,8 +84,18 @@ def _check_lengths(field: str, times: Sequence[object], values: Sequence[object]
         raise InvalidInput(field, f"has {len(values)} values for {len(times)} times")
 
 
+def _check_value(field: str, value: float | None) -> None:
+    if value is not None and value < 0:
+        raise InvalidInput(field, "must not be negative")
+
+
 def _check_times(field: str, times: Iterable[int]) -> None:
-    if any(abs(each) > LAST_DATE_MS for each in times):
+    for place, each in enumerate(times):
+        _check_time(f"{field}[{place}]", each)
+
+
+def _check_time(field: str, at: int) -> None:
+    if abs(at) > LAST_DATE_MS:
         raise InvalidInput(field, "must be epoch milliseconds")
 
 

@@ -183,7 +183,6 @@ class SharedServices:
     """Notes of the team."""
     team: TeamMemory
     """What the team wrote on findings."""
-    table_owners: TableOwners
     """The property `owner` of tables."""
     evaluator: FindingsEvaluator
     """Evaluates what is wrong with each table."""
@@ -235,8 +234,8 @@ def _shared(options: ServerOptions) -> SharedServices:
         alerts=CriticalAlerts(alerts).now,
         objectives=options.promised,
     )
-    notes, table_owners = NoteRegistry(inbox, engine, clock), TableOwners(store, engine)
-    owners = OwnerDirectory(notes, table_owners.by_table, options.owners)
+    notes = NoteRegistry(inbox, engine, clock)
+    owners = OwnerDirectory(notes, TableOwners(store, engine).by_table, options.owners)
     return SharedServices(
         store=store,
         runs=runs,
@@ -255,7 +254,6 @@ def _shared(options: ServerOptions) -> SharedServices:
         finding_records=finding_records,
         notes=notes,
         team=TeamMemory(notes, owners, finding_records, clock),
-        table_owners=table_owners,
         evaluator=evaluator,
         job_findings=JobFindings(
             store, JobHistory(jobs, clock), cases, clock, limits=options.limits, objectives=options.promised
@@ -299,7 +297,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         explanations=ExplainPages(
             store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), findings, options.meta)
         ),
-        effects=EffectLedger(store, shared.effect_records, shared.table_owners, shared.measurer),
+        effects=EffectLedger(store, shared.effect_records, shared.team.owners, shared.measurer),
         findings=findings,
         runs=shared.runs,
         events=_events(options, shared),

@@ -41,7 +41,7 @@ def test_an_effect_is_found_with_bounds_around_it(ratio: float, verdict: str) ->
 def test_no_effect_is_none_with_narrow_bounds_and_unknown_with_the_needed_runs_otherwise() -> None:
     precise = {"duration_seconds": durations(192, 96, 1.0, noise=0.01)}
     assert measure_effect(case(1.0, before=96, after=96, runs=precise)).verdict == "none"
-    few = measure_effect(case(0.93, after=6))
+    few = measure_effect(case(0.91, after=6))
     assert few.verdict == "unknown"
     assert few.more_runs is not None
     assert 1 <= few.more_runs <= 1_000
@@ -130,8 +130,8 @@ def test_of_many_runs_only_those_before_a_later_event_are_compared() -> None:
 
 def test_further_runs_decide_nothing_after_another_event() -> None:
     later = [OtherEvent(at=CUT + 100 * HOUR, kind="deploy")]
-    assert measure_effect(case(0.93, after=6)).more_runs is not None
-    answer = measure_effect(case(0.93, after=6, others=later))
+    assert measure_effect(case(0.91, after=6)).more_runs is not None
+    answer = measure_effect(case(0.91, after=6, others=later))
     assert (answer.verdict, answer.more_runs) == ("unknown", None)
 
 

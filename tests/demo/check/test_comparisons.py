@@ -182,10 +182,12 @@ def test_the_append_must_be_named_and_without_it_no_commit(
     assert [one.ok for one in burst_is_blamed(Explained(there, gone), STORY)] == ok
 
 
-def measured(operation_id: str, verdict: str, low: float | None, high: float | None) -> LedgerRow:
+def measured(
+    operation_id: str, verdict: str, low: float | None, high: float | None, more_runs: int | None = None
+) -> LedgerRow:
     empty = dict.fromkeys(LedgerRow.__struct_fields__)
     known = {"operation_id": operation_id, "verdict": verdict, "measure": "duration", "because": "", "job_name": "job"}
-    return LedgerRow(**empty | known | {"ratio_low": low, "ratio_high": high})
+    return LedgerRow(**empty | known | {"ratio_low": low, "ratio_high": high, "more_runs": more_runs})
 
 
 class Ledger(list[LedgerRow]):
@@ -196,10 +198,12 @@ class Ledger(list[LedgerRow]):
 @pytest.mark.parametrize(
     ("rows", "ok"),
     [
-        ([("repair", "helped", 0.3, 0.36), ("other", "unknown", 0.8, 1.1)], [True, True]),
-        ([("repair", "helped", 0.5, 0.6), ("other", "none", 0.98, 1.01)], [False, True]),
-        ([("repair", "unknown", 0.2, None), ("other", "helped", 0.8, 0.9)], [False, False]),
-        ([("repair", "helped", 0.3, 0.36)], [True, False]),
+        ([("repair", "helped", 0.3, 0.36), ("other", "unknown", 0.8, 1.1, 12)], [True, True, True]),
+        ([("repair", "helped", 0.3, 0.36), ("other", "unknown", 0.8, 1.1)], [True, True, False]),
+        ([("repair", "helped", 0.3, 0.36), ("other", "not_separable", None, None)], [True, True, False]),
+        ([("repair", "helped", 0.5, 0.6), ("other", "none", 0.98, 1.01)], [False, True, True]),
+        ([("repair", "unknown", 0.2, None), ("other", "helped", 0.8, 0.9)], [False, False, False]),
+        ([("repair", "helped", 0.3, 0.36)], [True, False, False]),
         ([("other", "none", 0.98, 1.01)], [False]),
     ],
 )
@@ -209,7 +213,7 @@ def test_the_ledger_must_measure_the_repair_and_claim_nothing_of_the_innocent(ro
     assert [one.ok for one in repair_is_measured(found, STORY)] == ok
 
 
-@pytest.mark.parametrize(("writer", "ok"), [("demo_compact", [True, True]), ("churn", [True, False])])
+@pytest.mark.parametrize(("writer", "ok"), [("demo_compact", [True, True, True]), ("churn", [True, False, True])])
 def test_an_effect_of_a_compaction_on_request_is_not_held_against_the_ledger(writer: str, ok: list[bool]) -> None:
     repair = measured(STORY.repair.snapshot_id or "", "helped", 0.3, 0.36)
     asked = msgspec.structs.replace(measured("asked", "helped", 0.3, 0.6), writer=writer)

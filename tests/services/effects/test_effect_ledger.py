@@ -20,6 +20,7 @@ from limnograph.domain.facts.events import ReportFact, RunFact, RunTable
 from limnograph.domain.queries import EffectsQuery
 from limnograph.domain.time import to_millis
 from limnograph.services.effects.measuring import EffectMeasurer
+from limnograph.services.notes.drafts import NoteDraft
 from limnograph.wiring.server import ServerServices
 from serving_kit import BIG, HOUR, MINUTE, SECOND, UUID, FixedClock, change, lake, moved, row
 
@@ -314,6 +315,20 @@ def test_filters_owners_and_cursors() -> None:
     assert (seen, third.next_cursor) == ([r.operation_id for r in every.rows], None)
     with pytest.raises(InvalidInput, match="cursor"):
         page(made, limit=2, cursor=first.next_cursor, verdict="none")
+
+
+def test_the_owner_of_a_row_is_that_of_a_note_then_the_property_then_of_the_settings() -> None:
+    engine, inbox = story(effects=[fact(1)]), MemoryInbox()
+    made = serving_kit.parts(engine, clock=FixedClock(NOW), inbox=inbox, owners=(("lake.sales.*", "team-settings"),))
+    assert [r.owner for r in page(made, owner="team-settings").rows] == ["team-settings"]
+    engine.append([], [change("property", NOW - 30 * HOUR, "team-property", subject="owner")])
+    made.store.refresh()
+    assert [r.owner for r in page(made, owner="team-property").rows] == ["team-property"]
+    draft = NoteDraft(key="k", kind="owner", scope="table", table="lake.sales.orders", text="team-note")
+    asyncio.run(made.backend.notes.accept(draft, "c", "ada"))
+    found = page(made, owner="team-note")
+    assert ([r.owner for r in found.rows], found.choices.owners) == (["team-note"], ["team-note"])
+    assert page(made, owner="team-property").rows == []
 
 
 def test_a_source_that_does_not_respond_is_a_note() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from limnograph.analysis.effect.outliers import DEVIATIONS, spread
 from limnograph.analysis.effect.process import LEVEL, Floats, Kernels, Process, cholesky, whiten
@@ -27,6 +28,12 @@ RESPONSE, RESPONSE_SD, RESPONSE_SD_OF_ONE = 1.0, 0.35, 0.5
 _LEAST_SIGNAL = 0.15
 """Below this share of the common movement's power above noise, the history does not show the response."""
 _LEAST_APART = 0.08
+_OF_MEDIAN = 1.3
+"""Variance of a median of three or more values, in variances of their mean."""
+_FAR = 12
+"""Runs of a control that are further apart are not correlated."""
+_LEAST_LEFT = 2
+"""Controls that must remain if those that moved individually are left out."""
 _NOISE = Process(0.3, 1.0, 0.05, 0.0, 0.0, 1.0)
 
 
@@ -34,13 +41,13 @@ class CommonMovement(NamedTuple):
     """Common movement of the controls.
 
     at_runs  log movement at each run of the job, 0 at the median of the history
-    noise    variance of a value
-    jobs     number of usable controls
+    noise    covariance of the values' noise, (n, n)
+    jobs     number of controls that it is the movement of
     agree    whether the controls are consistent enough for one statement
     """
 
     at_runs: Floats
-    noise: float
+    noise: Floats
     jobs: int
     agree: bool
 
@@ -66,16 +73,23 @@ def common_movement(
         if np.sum(times < started) < LEAST_BEFORE or np.sum(times >= committed) < LEAST_AFTER:
             continue
         clean = _clip(logs)
-        row = _around(at, times, clean)
+        near = _nearest(at, times)
+        row = clean[near].mean(1)
         rows.append(row - np.median(row[:before]))
-        # Correlation of neighbouring runs: factor 1.3. Runs shared by several averages: factor 1.5.
-        noise.append(spread(np.diff(clean)) ** 2 / 2 * 1.3 * 1.5 / _NEAREST)
+        variance = spread(np.diff(clean)) ** 2 / 2 / (1 - _NOISE.carry)
+        noise.append(variance * _shared(near))
     if not rows:
         return None
-    values = np.array(rows)
-    middle = np.median(values, axis=0) if len(rows) > 2 else values.mean(0)
-    mean_noise = float(np.mean(noise)) / len(rows) * (1.3 if len(rows) > 2 else 1.0)
-    return CommonMovement(middle, mean_noise, len(rows), _agree(values, middle, before))
+    values, noises = np.array(rows), np.array(noise)
+    agree, alone = _compared(values, _middle(values), before)
+    if agree and alone.any() and len(rows) - alone.sum() >= _LEAST_LEFT:
+        values, noises = values[~alone], noises[~alone]
+    of_middle = noises.mean(0) / len(values) * (_OF_MEDIAN if len(values) > 2 else 1.0)
+    return CommonMovement(_middle(values), of_middle, len(values), agree)
+
+
+def _middle(values: Floats) -> Floats:
+    return np.asarray(np.median(values, axis=0) if len(values) > 2 else values.mean(0))
 
 
 def _clip(logs: Floats) -> Floats:
@@ -87,29 +101,40 @@ def _clip(logs: Floats) -> Floats:
     return np.asarray(usual + np.clip(apart, -most, most))
 
 
-def _around(at: Floats, times: Floats, logs: Floats) -> Floats:
-    """Mean of the nearest runs of a control at each instant."""
+def _nearest(at: Floats, times: Floats) -> npt.NDArray[np.intp]:
+    """Indices of the nearest runs of a control at each instant, (n, k)."""
     size = min(_NEAREST + 1, times.size)
     first = np.clip(np.searchsorted(times, at) - 2, 0, times.size - size)
     near = first[:, None] + np.arange(size)[None, :]
     order = np.argsort(np.abs(times[near] - at[:, None]), axis=1, kind="stable")[:, :_NEAREST]
-    return np.asarray(np.take_along_axis(logs[near], order, 1).mean(1))
+    return np.asarray(np.take_along_axis(near, order, 1))
 
 
-def _agree(values: Floats, middle: Floats, before: int) -> bool:
-    """Whether the controls allow one statement about the time of the operation: if the median control did not move, at
-    most a third moved individually; if it moved, at most a fifth did not. The history shows how much levels differ
-    between two such windows without an operation.
+def _shared(near: npt.NDArray[np.intp]) -> Floats:
+    """Covariance of the averages over those runs, in variances of a run: neighbours are correlated, and averages share
+    runs.
+    """
+    place = near.mean(1)
+    lags = np.arange(-_FAR, _FAR + 1)
+    window = np.ones(near.shape[1]) / near.shape[1]
+    covariance = np.convolve(np.convolve(_NOISE.carry ** np.abs(lags), window, "same"), window, "same")
+    return np.asarray(np.interp(np.abs(place[:, None] - place[None, :]), lags[_FAR:], covariance[_FAR:]))
+
+
+def _compared(values: Floats, middle: Floats, before: int) -> tuple[bool, npt.NDArray[np.bool_]]:
+    """Whether the controls allow one statement about the time of the operation, and which moved individually. If the
+    median control did not move, at most a third may; if it moved, at most a fifth may have stayed. The history shows
+    how much levels differ between two such windows without an operation.
     """
     if len(values) < 2:
-        return True
+        return True, np.zeros(len(values), np.bool_)
     apart, usual = _steps_at_cut(values - middle, before)
     # With two controls, the median is between them: each is half of their difference away.
     least = _LEAST_APART / 2 if len(values) == 2 else _LEAST_APART
-    other = float(np.mean(np.abs(apart) > np.maximum(least, DEVIATIONS * usual)))
+    alone = np.abs(apart) > np.maximum(least, DEVIATIONS * usual)
     moved, noise = _steps_at_cut(middle[None, :], before)
     has_moved = abs(float(moved[0])) > max(_LEAST_APART, DEVIATIONS * float(noise[0]))
-    return other <= (0.2 if has_moved else 1 / 3)
+    return float(np.mean(alone)) <= (0.2 if has_moved else 1 / 3), np.asarray(alone)
 
 
 def _steps_at_cut(rows: Floats, before: int) -> tuple[Floats, Floats]:
@@ -135,8 +160,7 @@ def response(y: Floats, before: int, kernels: Kernels, movement: CommonMovement)
     inverse = whiten(cholesky(covariance), np.eye(before))
     own = inverse @ (y[:before] - np.median(y[:before]))
     common = inverse @ movement.at_runs[:before]
-    shared = np.maximum(0.0, 1 - lag / _NEAREST)
-    power = float(common @ common) - movement.noise * float(np.sum((inverse @ shared) * inverse))
+    power = float(common @ common) - float(np.sum((inverse @ movement.noise[:before, :before]) * inverse))
     if power <= _LEAST_SIGNAL * float(common @ common):
         return Response(RESPONSE, sd)
     variance = spread(own - common) ** 2 / power * float(common @ common) / power

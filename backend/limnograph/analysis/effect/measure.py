@@ -139,7 +139,8 @@ def _estimate(comparison: _Comparison) -> EffectBounds:
         return bounds_of(predict(y, runs.before, kernels, steps, np.zeros((y.size, 0))), 0.0)
     follows = response(y, runs.before, kernels, movement)
     moved = y - follows.mean * movement.at_runs
-    prediction = predict(moved, runs.before, kernels, steps, movement.at_runs[:, None])
+    measured = follows.mean**2 * movement.noise
+    prediction = predict(moved, runs.before, kernels, steps, movement.at_runs[:, None], measured=measured)
     return bounds_of(prediction, follows.sd * abs(float(prediction.response[0])))
 
 

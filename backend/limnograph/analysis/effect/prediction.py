@@ -6,7 +6,7 @@ exactly that difference, and the block's column sums give its deviation. The sam
 (placebo): there the effect is zero, so the size of those differences, in units of their own deviations, shows whether
 the bounds are honest. They widen the bounds, never narrow them.
 
-Cost: O(g h^3 + k n^3) for g = 75 grid points over h <= 168 runs before and k <= 6 likely processes over n <= 296 runs.
+Cost: O(g h^3 + k n^3) for g = 90 grid points over h <= 168 runs before and k <= 6 likely processes over n <= 296 runs.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.effect.outliers import spread
-from limnograph.analysis.effect.process import GRID, Floats, Kernels, Process, cholesky, whiten
+from limnograph.analysis.effect.process import GRID, Floats, Kernels, Process, cholesky, priors, whiten
 
 MOST_BEFORE, MOST_AFTER = 168, 128
 _LIKELY = 0.03
 _MOST_LIKELY = 6
-_MOST_EXPECTED = 3
 _LEAST_VARIANCE = 1e-7
 _LEAST_SCATTER = 5
+_BORDER = 1e4
+"""Above the sum of squared innovations per sum of squares: noise is never correlated that closely."""
+_BEYOND_CHANCE = 3.2
 _PLACEBO_PRIOR = 8.0
 """Weight of the prior that the process is right, in placebo cuts."""
 
@@ -44,7 +46,7 @@ class Prediction(NamedTuple):
     deviation  its standard deviation, widened by placebo cuts
     freedom    degrees of freedom
     response   the same linear measure of each given column
-    processes  the likely ones with weight and variance of the noise
+    processes  the likely ones with weight and variance of the noise, likeliest first
     """
 
     change: float
@@ -54,13 +56,22 @@ class Prediction(NamedTuple):
     processes: tuple[tuple[float, float, Process], ...]
 
 
-def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Covariate, ...], columns: Floats) -> Prediction:
+def predict(
+    y: Floats,
+    before: int,
+    kernels: Kernels,
+    known: tuple[Covariate, ...],
+    columns: Floats,
+    *,
+    measured: Floats | float = 0.0,
+) -> Prediction:
     """`y`: log durations in order of time, `before` of them before the operation. `columns`: (n, k) series for the same
-    linear measure.
+    linear measure. `measured`: covariance of the noise that what was subtracted from `y` has brought into it.
     """
     usual = y - np.median(y[:before]) - sum((each.column * each.mean for each in known), np.zeros(y.size))
     scale = max(_rough_noise(usual[:before]), math.sqrt(_LEAST_VARIANCE))
     extra = sum(((each.sd / scale) ** 2 * np.outer(each.column, each.column) for each in known), np.zeros((1, 1)))
+    extra = extra + np.asarray(measured) / scale**2
     likely = _likely(usual[:before], before, kernels, np.broadcast_to(extra, kernels.lag.shape))
     count = y.size - before
     steps, variances, responses, placebos = [], [], [], []
@@ -89,12 +100,12 @@ def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Covariate, ..
 
 def expected_deviations(at: Floats, before: int, prediction: Prediction, more: int) -> Floats:
     """Deviation of the mean of the later runs, with the existing number of runs and with up to `more` further ones at
-    the pace of the later ones, relative to the first. O(k n^3) for k <= 3 processes.
+    the pace of the later ones, relative to the first. O(k n^3) for k likely processes.
     """
     gap = float(np.median(np.diff(at[before:])))
     kernels = Kernels(np.concatenate([at, at[-1] + gap * np.arange(1, more + 1)]), before)
     variances = np.zeros(more + 1)
-    for weight, noise, process in prediction.processes[:_MOST_EXPECTED]:
+    for weight, noise, process in prediction.processes:
         block = cholesky(kernels.covariance(process))[before:, before:]
         means = np.linalg.norm(np.cumsum(block, axis=0), axis=1) / np.arange(1, len(block) + 1)
         variances += weight * noise * np.square(means[at.size - before - 1 :])
@@ -107,7 +118,7 @@ def _noisier(y: Floats, before: int) -> float:
     if count < _LEAST_SCATTER:
         return 1.0
     ratio = (spread(np.diff(y[before:])) / max(spread(np.diff(y[:before])), 1e-9)) ** 2
-    return ratio if ratio > 1 + 2.5 * math.sqrt(3 / count) else 1.0
+    return ratio if ratio > 1 + _BEYOND_CHANCE * math.sqrt(3 / count) else 1.0
 
 
 def _rough_noise(y: Floats) -> float:
@@ -117,14 +128,18 @@ def _rough_noise(y: Floats) -> float:
 
 def _likely(y: Floats, before: int, kernels: Kernels, extra: Floats) -> list[tuple[float, float, Process]]:
     """Weight, variance of the noise and process, likeliest first, from the runs of the history."""
-    rows = slice(max(0, before - MOST_BEFORE), before)
-    size = rows.stop - rows.start
-    covariances = np.stack([kernels.covariance(each)[rows, rows] + extra[rows, rows] for each in GRID])
-    factors = np.linalg.cholesky(covariances)
-    innovations = np.linalg.solve(factors, np.broadcast_to(y[rows, None], (len(GRID), size, 1)))[..., 0]
+    size, early = before, y[:before]
+    bordered = np.empty((len(GRID), size + 1, size + 1))
+    for covariance, each in zip(bordered, GRID, strict=True):
+        covariance[:size, :size] = kernels.covariance(each)[:size, :size] + extra[:size, :size]
+    # A Cholesky factor's row for one more variable is that variable in innovations: no system is solved for them.
+    bordered[:, size, :size] = early
+    bordered[:, size, size] = 1 + _BORDER * float(early @ early)
+    factors = np.linalg.cholesky(bordered)
+    innovations = factors[:, size, :size]
     variance = np.maximum(np.square(innovations).sum(1) / (size - 1), _LEAST_VARIANCE)
-    volume = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(1)
-    score = -(size - 1) / 2 * np.log(variance) - volume + np.log([each.weight for each in GRID])
+    volume = np.log(np.diagonal(factors, axis1=1, axis2=2)[:, :size]).sum(1)
+    score = -(size - 1) / 2 * np.log(variance) - volume + np.log(priors(kernels.days))
     weight = np.exp(score - score.max())
     weight /= weight.sum()
     order = [k for k in np.argsort(-weight)[:_MOST_LIKELY] if weight[k] > _LIKELY]

@@ -19,7 +19,7 @@ from limnograph.domain.time import to_millis
 from limnograph.services.server.backend import Backend
 
 Name = Annotated[str, QueryParameter(name="table", description="Only this table: `catalog.namespace.table`.")]
-Owner = Annotated[str, QueryParameter(name="owner", description="Only tables with this `owner` property.")]
+Owner = Annotated[str, QueryParameter(name="owner", description="Only tables with this owner.")]
 Action = Annotated[str, QueryParameter(name="action", description="Only this action, such as `rewrite_data_files`.")]
 Writer = Annotated[str, QueryParameter(name="writer", description="Only operations of this application.")]
 JobName = Annotated[str, QueryParameter(name="job", description="Only effects on this job.")]

@@ -232,8 +232,9 @@ def burst_is_blamed(explanations: ExplainAnswers, told: Story) -> Iterable[Compa
 
 
 def repair_is_measured(ledger: LedgerReader, told: Story) -> Iterable[ComparisonResult]:
-    """The ledger states that the repair made the reader faster, with bounds that contain the generator's ratio, and
-    claims no effect of the compaction of another table.
+    """The ledger states that the repair made the reader faster, with bounds that contain the generator's ratio. It
+    claims no effect of compactions of other tables; of some of them it says that there is none, or how many runs would
+    show it.
     """
     name, rows = "the ledger measures the repair", ledger.rows(told.repair.snapshot_id or "")
     row = next(
@@ -260,6 +261,12 @@ def repair_is_measured(ledger: LedgerReader, told: Story) -> Iterable[Comparison
     ok = bool(innocent) and not claims
     verdicts = {"verdicts": sorted({each.verdict for each in innocent})}
     yield ComparisonResult("no effect is claimed of innocent compactions", ok=ok, detail=detail, figures=verdicts)
+    judged = [each for each in innocent if each.verdict == "none" or (each.verdict == "unknown" and each.more_runs)]
+    detail = (
+        "; ".join(f"{each.table}: {each.verdict}, {each.more_runs} more runs" for each in judged) or "none is judged"
+    )
+    name = "an innocent compaction has no effect, or the runs that would show it"
+    yield ComparisonResult(name, ok=bool(judged), detail=detail or "no row is", figures={"judged": len(judged)})
 
 
 def past_alerts_are_listed(reader: AlertReader, past: Sequence[PastAlert]) -> Iterable[ComparisonResult]:

@@ -16,7 +16,7 @@ class LedgerRow(View, frozen=True, kw_only=True):
     """One operation and one job (or all scans of the table, if `job_name` is empty) by one measure: the newest
     measurement. Bounds at 95 %; null: unbounded. `change` is in seconds, or in files for measure `files`. `runs_after`:
     runs since the operation that were measured, or that are known so far if there is `no_data_yet` (null: unknown).
-    `snapshot_id`: of a commit, null for an expiry. `owner`: table property `owner`.
+    `snapshot_id`: of a commit, null for an expiry. `owner`: of the table, as in `Finding`.
     """
 
     catalog: str | None

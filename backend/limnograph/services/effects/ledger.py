@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, cast, get_args
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol, cast, get_args
 
 from limnograph.domain import cursors
 from limnograph.domain.answers.effect_ledger import (
@@ -24,36 +24,55 @@ from limnograph.domain.secrecy import placeless
 from limnograph.domain.time import EPOCH, Micros, to_micros, to_millis
 from limnograph.services.effects.measuring import EffectMeasurer
 from limnograph.services.effects.operations import EXPIRED_PREFIX, Operation
-from limnograph.services.effects.owners import TableOwners
 from limnograph.services.effects.records import EffectRecords
 from limnograph.services.lake.store import HotStore
 
 NO_READER = "no job is known to read this table"
-_NameOf = Callable[[str, TableName], TableName]
 _POSITION = (int, str, str, str, str)
+
+
+class Owners(Protocol):
+    """Who is responsible for a table."""
+
+    def refresh(self) -> None:
+        """Read again what may have changed. Blocks. Raises SourceError."""
+        ...
+
+    def of_table(self, uuid: str | None, name: TableName) -> str | None:
+        """The owner; None if none is known."""
+        ...
 
 
 class EffectLedger:
     """Immutable after construction."""
 
-    def __init__(self, store: HotStore, records: EffectRecords, owners: TableOwners, measurer: EffectMeasurer) -> None:
+    def __init__(self, store: HotStore, records: EffectRecords, owners: Owners, measurer: EffectMeasurer) -> None:
         self._store, self._records, self._owners, self._measurer = store, records, owners, measurer
 
     async def page(self, query: EffectsQuery) -> LedgerPage:
         """Raises InvalidInput (cursor). A source that does not respond becomes a note. O(rows in the range)."""
         waiting = [*self._waiting(to_micros(query.start), to_micros(query.end))]
         notes: list[str] = []
-        read = _StoredEffects([], {})
+        facts: list[EffectFact] = []
         try:
             with self._store.reads.page():
-                read = await self._store.reads.ask(self._read, to_micros(query.start), to_micros(query.end))
+                facts = await self._store.reads.ask(self._read, to_micros(query.start), to_micros(query.end))
         except SourceError as error:
             notes.append(f"Measured effects could not be read: {placeless(error.detail)}.")
-        return self._page(query, _rows(read, waiting, self._name), read.facts, notes)
+        return self._page(query, self._rows(facts, waiting), facts, notes)
 
-    def _read(self, start: Micros, end: Micros) -> _StoredEffects:
-        facts = self._records.newest(start, end)
-        return _StoredEffects(facts, self._owners.by_table())
+    def _read(self, start: Micros, end: Micros) -> list[EffectFact]:
+        self._owners.refresh()
+        return self._records.newest(start, end)
+
+    def _rows(self, facts: Sequence[EffectFact], waiting: Sequence[_Waiting]) -> list[LedgerRow]:
+        measured = {(fact.table_uuid, fact.operation_id, fact.job_name, fact.measure) for fact in facts}
+        rows = [_measured(fact, *self._named(fact.table_uuid, _recorded(fact))) for fact in facts]
+        return rows + [
+            _unmeasured(each, *self._named(each.operation.table_uuid, each.operation.name))
+            for each in waiting
+            if (each.operation.table_uuid, each.operation.operation_id, each.job, "duration") not in measured
+        ]
 
     def _waiting(self, start: Micros, end: Micros) -> Iterable[_Waiting]:
         """Operations without a measurement."""
@@ -69,10 +88,11 @@ class EffectLedger:
             if start <= operation.committed_at < end:
                 yield _Waiting(operation, "", None, NO_READER)
 
-    def _name(self, uuid: str, recorded: TableName) -> TableName:
-        """The table's current name; of a table that is gone, the one when it was measured."""
+    def _named(self, uuid: str, recorded: TableName) -> tuple[TableName, str | None]:
+        """The table's current name, and its owner; of a table that is gone, the name when it was measured."""
         table = self._store.reading.lake.tables.get(uuid)
-        return (table.name if table else None) or recorded
+        name = (table.name if table else None) or recorded
+        return name, self._owners.of_table(uuid, name)
 
     def _page(
         self, query: EffectsQuery, rows: Sequence[LedgerRow], facts: Sequence[EffectFact], notes: list[str]
@@ -102,11 +122,6 @@ class EffectLedger:
         )
 
 
-class _StoredEffects(NamedTuple):
-    facts: list[EffectFact]
-    owners: dict[str, str]
-
-
 class _Waiting(NamedTuple):
     operation: Operation
     job: str
@@ -114,18 +129,11 @@ class _Waiting(NamedTuple):
     because: str
 
 
-def _rows(read: _StoredEffects, waiting: Sequence[_Waiting], name_of: _NameOf) -> list[LedgerRow]:
-    measured = {(fact.table_uuid, fact.operation_id, fact.job_name, fact.measure) for fact in read.facts}
-    rows = [_measured(fact, read.owners.get(fact.table_uuid), name_of) for fact in read.facts]
-    return rows + [
-        _unmeasured(each, read.owners.get(each.operation.table_uuid), name_of)
-        for each in waiting
-        if (each.operation.table_uuid, each.operation.operation_id, each.job, "duration") not in measured
-    ]
+def _recorded(fact: EffectFact) -> TableName:
+    return TableName(fact.catalog or "", fact.namespace or "", fact.table or "")
 
 
-def _measured(fact: EffectFact, owner: str | None, name_of: _NameOf) -> LedgerRow:
-    name = name_of(fact.table_uuid, TableName(fact.catalog or "", fact.namespace or "", fact.table or ""))
+def _measured(fact: EffectFact, name: TableName, owner: str | None) -> LedgerRow:
     return LedgerRow(
         **name.plain._asdict(),
         table_uuid=fact.table_uuid,
@@ -154,10 +162,10 @@ def _measured(fact: EffectFact, owner: str | None, name_of: _NameOf) -> LedgerRo
     )
 
 
-def _unmeasured(waiting: _Waiting, owner: str | None, name_of: _NameOf) -> LedgerRow:
+def _unmeasured(waiting: _Waiting, name: TableName, owner: str | None) -> LedgerRow:
     operation = waiting.operation
     return LedgerRow(
-        **name_of(operation.table_uuid, operation.name).plain._asdict(),
+        **name.plain._asdict(),
         table_uuid=operation.table_uuid,
         operation_id=operation.operation_id,
         snapshot_id=_snapshot_id(operation.operation_id),

@@ -1895,7 +1895,7 @@ export interface components {
          * @description One operation and one job (or all scans of the table, if `job_name` is empty) by one measure: the newest
          *         measurement. Bounds at 95 %; null: unbounded. `change` is in seconds, or in files for measure `files`. `runs_after`:
          *         runs since the operation that were measured, or that are known so far if there is `no_data_yet` (null: unknown).
-         *         `snapshot_id`: of a commit, null for an expiry. `owner`: table property `owner`.
+         *         `snapshot_id`: of a commit, null for an expiry. `owner`: of the table, as in `Finding`.
          */
         LedgerRow: {
             action: string | null;
@@ -3469,7 +3469,7 @@ export interface operations {
                 to?: number;
                 /** @description Only this table: `catalog.namespace.table`. */
                 table?: string;
-                /** @description Only tables with this `owner` property. */
+                /** @description Only tables with this owner. */
                 owner?: string;
                 /** @description Only this action, such as `rewrite_data_files`. */
                 action?: string;
