@@ -78,8 +78,9 @@ async def get_heat(
     start: p.From = None,
     end: p.To = None,
 ) -> FleetHeat:
-    """Commits, changes in data files and alerts in 48 equal parts of a range (default: the last 24 hours), for the 30
-    tables that need the most attention. Computed from memory.
+    """Commits, changes in data files and alerts in about 48 equal parts of a range (default: the last 24 hours), for
+    the 30 tables that need the most attention. Parts begin at full minutes, hours or days of UTC: the first and the
+    last one may reach beyond the range, and `from` and `to` of the response are their ends. Computed from memory.
     """
     first, last = v.span(start, end, _now_ms(backend), 24 * v.HOUR_MS)
     return await backend.fleet.heat(FleetQuery(start=first, end=last, text=text, namespace=namespace))

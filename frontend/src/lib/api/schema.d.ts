@@ -435,8 +435,9 @@ export interface paths {
         };
         /**
          * Heat map of tables
-         * @description Commits, changes in data files and alerts in 48 equal parts of a range (default: the last 24 hours), for the 30
-         *     tables that need the most attention. Computed from memory.
+         * @description Commits, changes in data files and alerts in about 48 equal parts of a range (default: the last 24 hours), for
+         *     the 30 tables that need the most attention. Parts begin at full minutes, hours or days of UTC: the first and the
+         *     last one may reach beyond the range, and `from` and `to` of the response are their ends. Computed from memory.
          */
         get: operations["getHeat"];
         put?: never;
