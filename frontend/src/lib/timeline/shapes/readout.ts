@@ -60,8 +60,9 @@ export function readAt(lane: Lane, look: Look, times: Times, at: number): Readin
 /** Whether a lane says the same thing all the time: no delete file, one version. Then it needs less room. */
 export const isQuiet = (lane: Lane): boolean =>
   lane.status === 'ok' &&
-  ((lane.id === 'delete_files' && isSeries(lane) && mainColumn(lane).every((value) => !value)) ||
-    (lane.id === 'schema' && lane.kind === 'bars' && lane.bars.length === 1));
+  (lane.kind === 'bars'
+    ? lane.id === 'schema' && lane.bars.length === 1
+    : lane.id === 'delete_files' && isSeries(lane) && mainColumn(lane).every((value) => !value));
 
 /** The median run of a job at an instant; null where it is not known. */
 export function medianAt(lane: Lane, times: Times, at: number): Value {
