@@ -45,8 +45,9 @@ export function nearestTo(url: URL, recordings: ReadonlyMap<string, Recorded>): 
     const theirs = new URLSearchParams(query);
     const names = [...new Set([...theirs.keys(), ...url.searchParams.keys()])];
     const equal = (name: string) => theirs.get(name) === url.searchParams.get(name);
-    // with the details of its table an answer serves the first question and all that follow
-    const apart = theirs.has('detail') || !its.endsWith('/timeline') || theirs.has('lanes') ? 0 : 60;
+    // with the details of its table an answer serves the first question and all that follow; other pages ask for lanes
+    const serves = theirs.has('lanes') ? url.searchParams.has('lanes') : theirs.has('detail');
+    const apart = serves || !its.endsWith('/timeline') ? 0 : 60;
     return (
       (its === path ? 100 : kindOf(its) === kindOf(path) ? 50 : -Infinity) +
       2 * names.filter(equal).length -
