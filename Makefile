@@ -114,7 +114,8 @@ bench-effects: setup ## How often bounds of effects cover, on histories with a k
 	OMP_NUM_THREADS=1 PYTHONPATH=bench python -m effects.measure $(EFFECTS_ARGS)
 
 .PHONY: nightly
-nightly: setup ## Tests that take hours: 200 crashes, deaths of whole JVMs, four pipelines at once, idle streams, larger models (LIMNOGRAPH_STEPS, default 20000)
+nightly: setup e2e/node_modules/.stamp ## Tests that take hours: every control of the dashboard in both themes and widths, 200 crashes, deaths of whole JVMs, four pipelines at once, idle streams, larger models (LIMNOGRAPH_STEPS, default 20000)
+	cd e2e && LIMNOGRAPH_CRAWL=full npx playwright test -c ui.config.ts crawl
 	LIMNOGRAPH_STEPS=$${LIMNOGRAPH_STEPS:-20000} pytest $(NIGHTLY_TESTS) $(PYTEST_ARGS)
 
 ##@ Build and maintain

@@ -22,6 +22,8 @@ export interface Finding {
 
 export const BURST_FINDING = '0123456789abcdef0123456789abcdef';
 export const REPAIR_ID = '378142004021992640';
+/** An episode of the same kind before. */
+export const BEFORE_FINDING = '00000000000000000000000000000009';
 const idOf = (i: number) => i.toString(16).padStart(32, '0');
 
 /** The burst of the story, and what it did to the job that reads the table. */
@@ -144,7 +146,11 @@ function detailOf(rows: readonly Finding[], id: string): FindingsAnswer {
     };
   const opened = { seq: 0, at: finding.opened_at, state: 'open', severity: 'warning', closed_by: null };
   const rose = { ...opened, seq: 1, at: finding.opened_at + 60_000, severity: finding.severity };
-  const before = repaired({ finding_id: idOf(9), opened_at: NOW - 50 * HOUR, closed_at: NOW - 48 * HOUR });
+  const before = repaired({
+    finding_id: BEFORE_FINDING,
+    opened_at: NOW - 50 * HOUR,
+    closed_at: NOW - 48 * HOUR,
+  });
   return {
     json: {
       finding,

@@ -19,7 +19,7 @@ interface Opener {
 }
 const OPENERS: readonly Opener[] = [
   { what: 'palette', on: 'fleet', open: (page) => page.keyboard.press('ControlOrMeta+k') },
-  { what: 'shortcuts', on: 'fleet', open: press('Keyboard shortcuts') },
+  { what: 'shortcuts', on: 'fleet', open: (page) => page.locator('body').press('?') },
   { what: 'range', on: 'fleet', open: press(/UTC.*24 h/) },
   { what: 'source', on: 'fleet', open: press(/^Prometheus/), wideOnly: true },
   { what: 'saved views', on: 'fleet', open: press(/^Views/) },

@@ -7,21 +7,8 @@ import { BURST_ID, NOW, TABLE } from './moment.ts';
 import { readAll } from './recordings.ts';
 import { BURST_LABELS, linkOf } from './alert-story.ts';
 
-/** Every question has an answer: where none was recorded for its parameters, one of the same path is given. */
-test.beforeEach(async ({ context }) => {
-  const recorded = [...readAll().values()];
-  const exact = new Set(recorded.map(({ asked }) => decodeURIComponent(asked)));
-  await context.route(/\/api\/v1\/(?!stream)/, (route) => {
-    const url = new URL(route.request().url());
-    const sorted = new URLSearchParams(url.search);
-    sorted.sort();
-    const asked = decodeURIComponent(
-      `${url.pathname}${sorted.size ? `?${sorted}` : ''}`.replaceAll('+', ' '),
-    );
-    if (exact.has(asked)) return route.fallback();
-    const beside = recorded.find((each) => each.asked.split('?')[0] === url.pathname && each.status === 200);
-    return beside ? route.fulfill({ json: beside.body }) : route.fallback();
-  });
+test.beforeEach(({ stub }) => {
+  stub.nearest = true;
 });
 
 /** What the frame shows of the open page. */
@@ -31,9 +18,9 @@ const frameOf = (page: Page) =>
     const all = (selector: string) => [...document.querySelectorAll(selector)].map(said);
     return {
       title: document.title,
-      crumbs: all('.topbar nav :is(a, [aria-current])'),
-      tabs: all('.toolbar nav a'),
-      here: all('.toolbar nav [aria-current]'),
+      crumbs: all('.crumbs :is(a, [aria-current])'),
+      tabs: all('header nav:not(.crumbs) a'),
+      here: all('header nav:not(.crumbs) [aria-current]'),
       tools: all('.toolbar :is(button, select, input)'),
       headings: all('h1'),
     };
@@ -80,7 +67,7 @@ const ALL_COMMITS = /:\d+\/commits(\?.*)?$/;
 const INCIDENT = /\/alerts\/[0-9a-f]{16}\?starts_at=\d{13}$/;
 
 const tab = (page: Page, name: string) =>
-  page.getByRole('navigation', { name: /pages/i }).getByRole('link', { name, exact: true });
+  page.getByRole('navigation', { name: 'Table pages' }).getByRole('link', { name, exact: true });
 
 test('by click, and back and forth through all of it', async ({ page }) => {
   test.slow(); // each page is opened twice

@@ -15,7 +15,14 @@ export interface Lane {
   query?: { promql?: string; sql?: string } | null;
   v?: (number | null)[];
   events?: Commit[];
-  bars?: { start: number; end: number | null; label: string; detail: string | null }[];
+  bars?: {
+    start: number;
+    end: number | null;
+    label: string;
+    state?: string;
+    detail: string | null;
+    severity?: string | null;
+  }[];
 }
 export interface Timeline {
   range: { from: number; to: number; step: number };

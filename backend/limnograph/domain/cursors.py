@@ -20,6 +20,7 @@ from limnograph.domain.answers.notes import NoteKind, NoteScope
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.finding_codes import FindingCode, FindingSeverity
 from limnograph.domain.queries import (
+    CommitSort,
     CommitsQuery,
     Direction,
     EffectsQuery,
@@ -48,7 +49,7 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     end: Millis | None = msgspec.field(name="to", default=None)
     q: str | None = None
     ns: str | None = None
-    sort: FleetSort | None = None
+    sort: FleetSort | CommitSort | None = None
     dir: Direction | None = None
     grew: float | None = None
     within: int | None = None
@@ -113,6 +114,8 @@ def of_commits(query: CommitsQuery) -> CursorQuery:
         operation=query.operation,
         min_added_data_files=query.min_added_data_files,
         schema_changed=query.schema_changed,
+        writer=query.writer or None,
+        sort=None if query.sort == "newest" else query.sort,
     )
 
 

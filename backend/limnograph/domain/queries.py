@@ -44,6 +44,8 @@ FleetSort = Literal[
     "delta_share_bytes",
 ]
 Direction = Literal["asc", "desc"]
+CommitSort = Literal["newest", "files"]
+"""`files`: most data files added or removed first."""
 
 MAX_LIMIT = 500
 DEFAULT_LIMIT = 50
@@ -73,7 +75,9 @@ class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of commits, newest first, of one table or (`table` None) of all. `start`, `end` epoch ms, half-open."""
+    """A page of commits of one table or (`table` None) of all. `start`, `end` epoch ms, half-open. `writer`: a part of
+    the application's name or id, in any case.
+    """
 
     start: Millis
     end: Millis
@@ -81,6 +85,8 @@ class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):
     operation: str | None = None
     min_added_data_files: int | None = None
     schema_changed: bool | None = None
+    writer: str | None = None
+    sort: CommitSort = "newest"
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT
 

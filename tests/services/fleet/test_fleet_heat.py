@@ -41,6 +41,18 @@ def test_an_alert_is_shown_in_every_part_in_which_it_fired() -> None:
     assert found == {"orders": [0, 0, 1, 1, *[0] * 42, 1, 1], "other": [0] * 48}
 
 
+def test_parts_begin_on_the_clock_and_stay_while_the_range_moves_on() -> None:
+    made = parts(lake([row(1, NOW - HOUR, 10)]))
+    minute = 60 * SECOND
+    for hours, width in ((24, 30 * minute), (6, 10 * minute), (1, 2 * minute), (24 * 30, 24 * HOUR)):
+        first = heat(made, NOW - hours * HOUR + 7 * SECOND, NOW + 7 * SECOND)
+        later = heat(made, NOW - hours * HOUR + 17 * SECOND, NOW + 17 * SECOND)
+        assert (first.start, first.end) == (later.start, later.end)
+        assert first.start * 1000 % width == first.end * 1000 % width == 0
+        (one,) = first.rows
+        assert len(one.commits) * width == (first.end - first.start) * 1000
+
+
 def test_the_worst_thirty_that_match_are_shown_and_all_are_counted() -> None:
     rows = [row(i, NOW - HOUR, i, **table(i)) for i in range(1, 41)]
     burst = row(99, NOW - 30 * 60 * SECOND, 50_040, parent_id=40, added_data_files=50_000, **table(40))

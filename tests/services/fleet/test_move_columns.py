@@ -106,7 +106,7 @@ def test_each_part_of_a_range_equals_the_histories(seed: int) -> None:
     made, start = made_of(chance), NOW - chance.randrange(2, 40) * HOUR - 1
     query = FleetQuery(start=start // 1000, end=NOW // 1000)
     shown = {each.table: each for each in asyncio.run(made.backend.fleet.heat(query)).rows}
-    edges = fleet_heat.edges((query.start * 1000, NOW)).tolist()
+    edges = fleet_heat.edges(query.start * 1000, NOW).tolist()
     for table in made.store.reading.lake.listed:
         own = History(table)
         times, held = own.numbers("committed_at"), [files_at(own, edge - 1) for edge in edges]

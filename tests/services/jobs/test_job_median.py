@@ -1,10 +1,10 @@
-"""The median run beside a job's line: of the newest runs that ended well, and never a guess."""
+"""The median run beside a job's line: of the runs around it that ended well, and never a guess."""
 
 from __future__ import annotations
 
 from limnograph.domain.answers.timeline import BandLane, Bar, BarsLane
 from limnograph.domain.time import TimeRange
-from limnograph.services.jobs.median import LEAST_RUNS, RUNS, beside
+from limnograph.services.jobs.median import RUNS, beside
 
 MINUTE = 60_000
 SPAN = TimeRange.parse(0, 60 * MINUTE, 60)
@@ -26,18 +26,17 @@ def runs(*seconds: float, every: int = 3, state: str = "ok") -> BarsLane:
     return BarsLane(id="job_runs", source="runs", unit="runs", status="ok", bars=bars)
 
 
-def test_it_is_the_median_of_the_newest_runs_once_there_are_three() -> None:
+def test_it_is_the_median_of_the_runs_before_and_after_once_one_has_ended() -> None:
     found = beside(band(), runs(50, 52, 900, 54), SPAN).median
     assert found is not None
-    assert found[3 * LEAST_RUNS - 1] is None
-    assert (found[9], found[12]) == (52, 53)
-    assert found[-1] == 53
+    assert (found[2], found[3], found[-1]) == (None, 53, 53)
 
 
-def test_old_runs_no_longer_count() -> None:
-    found = beside(band(), runs(*[50] * RUNS, *[160] * RUNS, every=1), SPAN).median
+def test_it_steps_with_the_first_run_of_another_level_and_not_later() -> None:
+    found = beside(band(), runs(*[50] * RUNS, *[160] * RUNS, *[50] * RUNS, every=1), SPAN).median
     assert found is not None
-    assert (found[RUNS], found[RUNS + RUNS // 2], found[RUNS + RUNS // 2 + 1], found[2 * RUNS]) == (50, 50, 160, 160)
+    assert (found[RUNS], found[RUNS + 1]) == (50, 160)
+    assert (found[2 * RUNS], found[2 * RUNS + 1]) == (160, 50)
 
 
 def test_all_runs_of_a_wide_step_count() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
 from limnograph.domain.answers.commits import CommitRow
@@ -23,7 +24,10 @@ def commit(chance: random.Random, number: int) -> tuple:
     named = {"table_uuid": f"uuid-{table}", "table": f"t{table}"}
     told = {
         "added_data_files": chance.choice((None, 0, 5, 9_999, 10_001, 2**40)),
+        "removed_data_files": chance.choice((None, 0, 7, 20_000)),
         "operation": chance.choice(OPERATIONS),
+        "app_name": chance.choice((None, "Ingest orders", "compaction")),
+        "app_id": chance.choice((None, "app-1", "ingest-2")),
         "schema_id": chance.choice((None, 0, 0, 0, 1)) if table < 4 else 0,
         "parent_id": chance.randrange(1, number + 1) if number else None,
     }
@@ -132,3 +136,29 @@ def test_a_corrected_schema_is_corrected_for_much_older_commits_too() -> None:
         assert found == [one.position[1] for one in newest_first(listed, query, None)]
         seen.append(3 in found)
     assert seen == [True, False, True, False]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_most_files_first_sorts_what_newest_first_lists(seed) -> None:
+    chance = random.Random(seed)
+    commits = [commit(chance, number) for number in range(300)]
+    made = parts(lake([each for each, _ in commits], [each for _, each in commits]))
+
+    def size(found: CommitRow) -> tuple[int, int, int]:
+        known = [n for n in (found.added_data_files, found.removed_data_files) if n is not None]
+        return max(known, default=-1), found.t, int(found.snapshot_id)
+
+    for query in queries(chance):
+        listed = paged(made, query)
+        assert paged(made, msgspec.structs.replace(query, sort="files")) == sorted(listed, key=size, reverse=True)
+
+
+@pytest.mark.parametrize("sort", ["newest", "files"])
+def test_a_writer_is_found_by_a_part_of_its_name_or_id(sort) -> None:
+    chance = random.Random(7)
+    commits = [commit(chance, number) for number in range(200)]
+    made = parts(lake([each for each, _ in commits], [each for _, each in commits]))
+    query = CommitsQuery(start=(NOW - 7 * HOUR) // 1000, end=NOW // 1000 + 1, limit=40, sort=sort)
+    every, found = paged(made, query), paged(made, msgspec.structs.replace(query, writer="INGEST"))
+    assert found == [each for each in every if "ingest" in f"{each.app_name} {each.app_id}".lower()]
+    assert 0 < len(found) < len(every)

@@ -78,8 +78,9 @@ async def get_heat(
     start: p.From = None,
     end: p.To = None,
 ) -> FleetHeat:
-    """Commits, changes in data files and alerts in 48 equal parts of a range (default: the last 24 hours), for the 30
-    tables that need the most attention. Computed from memory.
+    """Commits, changes in data files and alerts in about 48 equal parts of a range (default: the last 24 hours), for
+    the 30 tables that need the most attention. Parts begin at full minutes, hours or days of UTC: the first and the
+    last one may reach beyond the range, and `from` and `to` of the response are their ends. Computed from memory.
     """
     first, last = v.span(start, end, _now_ms(backend), 24 * v.HOUR_MS)
     return await backend.fleet.heat(FleetQuery(start=first, end=last, text=text, namespace=namespace))
@@ -157,12 +158,14 @@ async def list_table_commits(
     operation: p.Operation = None,
     min_added_data_files: p.MinAdded = None,
     schema_changed: p.SchemaChanged = None,
+    writer: p.CommitWriter = None,
+    sort: p.CommitOrder = "newest",
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
-    """Newest first; default range: the last 24 hours."""
+    """Newest first unless `sort` says otherwise; default range: the last 24 hours."""
     given = {"from": start, "to": end, "operation": operation, "min_added_data_files": min_added_data_files}
-    given |= {"schema_changed": schema_changed}
+    given |= {"schema_changed": schema_changed, "writer": writer, "sort": sort}
     name = v.known_name(backend, catalog, namespace, table)
     asked = resolved(request, "commits", cursor, given, name)
     return await backend.commits.page(_commits(backend, asked, cursor, limit, name))
@@ -207,12 +210,14 @@ async def list_commits(
     operation: p.Operation = None,
     min_added_data_files: p.MinAdded = None,
     schema_changed: p.SchemaChanged = None,
+    writer: p.CommitWriter = None,
+    sort: p.CommitOrder = "newest",
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
-    """Newest first; default range: the last 24 hours."""
+    """Newest first unless `sort` says otherwise; default range: the last 24 hours."""
     given = {"from": start, "to": end, "operation": operation, "min_added_data_files": min_added_data_files}
-    given |= {"schema_changed": schema_changed}
+    given |= {"schema_changed": schema_changed, "writer": writer, "sort": sort}
     asked = resolved(request, "commits", cursor, given)
     return await backend.commits.page(_commits(backend, asked, cursor, limit, None))
 
@@ -228,6 +233,8 @@ def _commits(
         operation=asked["operation"],
         min_added_data_files=asked["min_added_data_files"],
         schema_changed=asked["schema_changed"],
+        writer=asked["writer"] or None,
+        sort=asked["sort"],
         cursor=cursor,
         limit=v.page_size(limit),
     )

@@ -15,6 +15,7 @@ from limnograph.domain.queries import (
     MAX_LIMIT,
     MAX_PARTITIONS,
     MAX_WITHIN_S,
+    CommitSort,
     Direction,
     FleetSort,
 )
@@ -137,6 +138,13 @@ Operation = Annotated[
 ]
 MinAdded = Annotated[
     int | None, QueryParameter(name="min_added_data_files", description="Only commits that added at least this many.")
+]
+CommitWriter = Annotated[
+    str | None,
+    QueryParameter(name="writer", description="Only commits whose application has this in its name or id."),
+]
+CommitOrder = Annotated[
+    CommitSort, QueryParameter(name="sort", description="`files`: most data files added or removed first.")
 ]
 SchemaChanged = Annotated[
     bool | None,

@@ -65,7 +65,7 @@ class BandLane(_Lane, frozen=True, kw_only=True, tag="band"):
     """A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
 
     `target` is a rule line (target file size); null when there is none. `median`: the median run of a job, by the
-    settings' query or from the latest known runs; null if there is none.
+    settings' query or from the runs around each instant; null if there is none.
     """
 
     lo: list[float | None]
@@ -119,7 +119,7 @@ class EventsLane(_Lane, frozen=True, kw_only=True, tag="events"):
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
     """A span of a state: a schema version, a job run, an alert. `end` null = ongoing. `start` null: only the end of a
-    job run was reported. `state` selects the style.
+    job run was reported. `state` selects the style. `severity`: label of an alert; null if it has none.
     """
 
     start: Millis | None
@@ -127,6 +127,7 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     state: str = "ok"
     detail: str | None = None
+    severity: str | None = None
 
     @property
     def begins(self) -> Millis:

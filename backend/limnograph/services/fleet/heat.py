@@ -13,7 +13,7 @@ import numpy as np
 
 from limnograph.domain.answers.tables import FleetHeatRow, ReasonCode
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import Micros
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.fleet.move_columns import MoveColumns
@@ -21,6 +21,10 @@ from limnograph.services.lake.columns import NULL, Ints
 from limnograph.services.lake.table import HotTable
 
 PARTS = 48
+"""Parts of a range at most, but for the ones that its ends cut off."""
+_MINUTE, _DAY = 60 * MICROS_PER_SECOND, 86_400 * MICROS_PER_SECOND
+_WIDTHS = [n * _MINUTE for n in (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)]
+"""Widths of a part below a day, each a part of one."""
 
 
 class HeatCounts(NamedTuple):
@@ -36,31 +40,35 @@ class HeatCounts(NamedTuple):
         return known
 
 
-def edges(span: tuple[Micros, Micros]) -> Ints:
-    """The starts of the parts, and the end (epoch microseconds)."""
-    start, end = span
-    return np.array([start + (end - start) * part // PARTS for part in range(PARTS + 1)], np.int64)
+def edges(start: Micros, end: Micros) -> Ints:
+    """The starts of the parts of a range, and the end of the last one (epoch microseconds), on the clock: they stay
+    where they are while the range moves on. The first and the last part may reach beyond it.
+    """
+    least = -(-(end - start) // PARTS)
+    width = next((width for width in _WIDTHS if width >= least), -(-least // _DAY) * _DAY)
+    first, last = start // width, -(-end // width)
+    return np.arange(first, max(last, first + 1) + 1, dtype=np.int64) * width
 
 
 def count(
     columns: MoveColumns,
     tables: Sequence[HotTable | None],
     slots: Ints,
-    span: tuple[Micros, Micros],
+    between: Ints,
     known_to: Sequence[Micros | None],
 ) -> HeatCounts:
-    """Counts per table and part. Parts that begin after the instant until which a table is known (microseconds) are
-    unknown; a name without a table has no counts.
+    """Counts per table and part, given the edges of the parts. Parts that begin after the instant until which a table
+    is known (microseconds) are unknown; a name without a table has no counts.
     """
-    between, there = edges(span), np.flatnonzero(slots >= 0)
-    commits, files = np.full((2, len(slots), PARTS), NULL)
+    there = np.flatnonzero(slots >= 0)
+    commits, files = np.full((2, len(slots), len(between) - 1), NULL)
     with columns.lock:
         columns.hold([table for table in tables if table is not None], slots[there])
         commits[there] = columns.counts_between(slots[there], between)
         held = columns.files_at(slots[there], between - 1)
     before, after = held[:, :-1], held[:, 1:]
     files[there] = np.where((before == NULL) | (after == NULL), NULL, after - before)
-    until = np.array([span[1] if at is None else at for at in known_to], np.int64)
+    until = np.array([between[-1] if at is None else at for at in known_to], np.int64)
     unread = between[:-1] >= until[:, None]
     commits[unread] = files[unread] = NULL
     return HeatCounts(commits, files)
@@ -71,10 +79,10 @@ def rows(
     counted: HeatCounts,
     risks: Sequence[list[ReasonCode | None]],
     alerts: AlertRegistry | None,
-    span: tuple[Micros, Micros],
+    between: Ints,
 ) -> list[FleetHeatRow]:
     """Rows in the page's format."""
-    told, between = alerts is not None and alerts.version(None) > 0, edges(span)
+    told = alerts is not None and alerts.version(None) > 0
     return [
         FleetHeatRow(
             **name.plain._asdict(),

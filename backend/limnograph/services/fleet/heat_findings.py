@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from limnograph.domain.answers.tables import ReasonCode
 from limnograph.domain.facts.findings import FindingFact
@@ -10,7 +11,6 @@ from limnograph.domain.finding_codes import UNSHOWN, severity_rank
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
 from limnograph.services.findings.board import FindingsBoard, key_of_name
-from limnograph.services.fleet.heat import edges
 from limnograph.services.fleet.reasons import CODES
 from limnograph.services.lake.columns import Ints
 from limnograph.services.lake.history import History
@@ -23,20 +23,18 @@ def risks(
     tables: Sequence[HotTable | None],
     *,
     unread: Ints,
-    span: tuple[Micros, Micros],
+    edges: Sequence[int],
 ) -> list[list[ReasonCode | None]]:
     """Codes per table and part, in the order of the tables; null where unknown. `unread`: the first unknown part of
-    each table. O(findings of these tables).
+    each table. `edges`: of the parts, epoch microseconds. O(findings of these tables).
     """
-    between = edges(span).tolist()
     found = []
     for name, table, known in zip(names, tables, unread.tolist(), strict=True):
         key = table.uuid if table is not None else key_of_name(name)
         facts = sorted(board.by_table.get(key, ()), key=lambda fact: severity_rank(fact.severity))
         first = _first_known(table)
         row: list[ReasonCode | None] = []
-        for part in range(len(between) - 1):
-            begin, end = between[part], between[part + 1]
+        for part, (begin, end) in enumerate(pairwise(map(Micros, edges))):
             unknown = part >= known or end <= first or not board.is_evaluated(key)
             row.append(None if unknown else _code(facts, begin, end))
         found.append(row)

@@ -44,6 +44,7 @@ from limnograph.services.fleet.rows import RowInput, RowWindow
 from limnograph.services.fleet.state_vectors import STATE, StateVectors
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.jobs.paces import slowest_readers
+from limnograph.services.lake.columns import Ints
 from limnograph.services.lake.lake import Lake
 from limnograph.services.lake.store import UNREAD, HotStore, LakeView
 from limnograph.services.lake.table import HotTable
@@ -119,7 +120,9 @@ class FleetService:
 
     async def heat(self, query: FleetQuery) -> FleetHeat:
         """The first matching tables over time. Raises SourceError before the first read."""
-        return await asyncio.to_thread(self._heat, await self._seen(query), query)
+        between = fleet_heat.edges(to_micros(query.start), to_micros(query.end))
+        query = msgspec.structs.replace(query, start=to_millis(Micros(int(between[0]))))
+        return await asyncio.to_thread(self._heat, await self._seen(query), query, between)
 
     @property
     def _watermark(self) -> Millis | None:
@@ -181,24 +184,23 @@ class FleetService:
             told = reasons.reason(found, None, evaluated=board.is_evaluated(key))
         return msgspec.structs.replace(row, findings=found, reason=told, owner=owner)
 
-    def _heat(self, seen: _PageView, query: FleetQuery) -> FleetHeat:
-        span = seen.span
+    def _heat(self, seen: _PageView, query: FleetQuery, between: Ints) -> FleetHeat:
+        edges = between.tolist()
         with self._lock:
             board = self._board(seen, None)
             order = board.keys.order(query, matching(board.keys.names, board.folded, query))
             page = order[:HEAT_ROWS]
             columns, given = board.vectors.columns, [board.rows[place] for place in page.tolist()]
             names, slots = [board.keys.names[place] for place in page.tolist()], board.slots[page]
-            micros = to_micros(span.start), to_micros(span.end)
             known_to = [self._store.known_until(name) for name in names]
-            counted = fleet_heat.count(columns, given, slots, micros, known_to)
-            risks = heat_findings.risks(self._findings.board, names, given, unread=counted.unread, span=micros)
+            counted = fleet_heat.count(columns, given, slots, between, known_to)
+            risks = heat_findings.risks(self._findings.board, names, given, unread=counted.unread, edges=edges)
         return FleetHeat(
-            start=span.start,
-            end=span.end,
+            start=to_millis(Micros(edges[0])),
+            end=to_millis(Micros(edges[-1])),
             total=len(order),
             watermark=self._watermark,
-            rows=fleet_heat.rows(names, counted, risks, self._alerts, micros),
+            rows=fleet_heat.rows(names, counted, risks, self._alerts, between),
         )
 
     def _make(self, board: FleetBoard, places: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""The trailing median of a job's runs, which shows its usual duration. Pure."""
+"""The centred median of a job's runs, which shows its usual duration. Pure."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ def beside(lane: BandLane, runs: BarsLane, span: TimeRange) -> BandLane:
 
 
 def _medians(lane: BandLane, runs: BarsLane, span: TimeRange) -> list[Value]:
-    """At each instant, the median of the newest RUNS successful runs, or of all that ended since the previous step if
-    those are more. Null where the lane is null: a job without measurements has no median either.
+    """At each instant, the median of the RUNS successful runs around the last one that ended, or of all that ended
+    since the previous step if those are more: it changes its level with the run that does, not half of RUNS later. Null
+    where the lane is null: a job without measurements has no median either.
     """
     timed = ((bar.end, bar.start) for bar in runs.bars if bar.state == "ok")
     ended = sorted((end, (end - start) / MS_PER_SECOND) for end, start in timed if end and start is not None)
@@ -38,8 +39,9 @@ def _medians(lane: BandLane, runs: BarsLane, span: TimeRange) -> list[Value]:
     found: list[Value] = []
     window, value = (0, 0), None
     for at, middle in zip(span.instants(), lane.mid, strict=True):
-        last = bisect_right(ends, at)
-        first = max(0, min(last - RUNS, bisect_right(ends, at - span.step_s * MS_PER_SECOND)))
+        first, last = bisect_right(ends, at - span.step_s * MS_PER_SECOND), bisect_right(ends, at)
+        if last - first < RUNS and last:
+            first, last = max(0, last - 1 - RUNS // 2), min(len(ends), last + RUNS // 2)
         if (first, last) != window:
             window = first, last
             value = median(seconds[first:last]) if last - first >= LEAST_RUNS else None

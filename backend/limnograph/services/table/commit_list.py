@@ -1,4 +1,6 @@
-"""Commits of a table or of all tables, newest first: from the commit index in the hot lake, from a heap in others."""
+"""Commits of a table or of all tables. Newest first: from the commit index in the hot lake, from a heap in others. Most
+files first: all that match are sorted.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.queries import CommitsQuery
 from limnograph.domain.time import EPOCH, Micros, to_micros, to_millis
-from limnograph.services.lake.columns import ID, INDEX, NULL, TEXTS
+from limnograph.services.lake.columns import ID, INDEX, NULL, TEXTS, Ints
 from limnograph.services.lake.commit_index import CommitFilter, CommitIndex
-from limnograph.services.lake.history import History
+from limnograph.services.lake.history import CommitColumns, History
 from limnograph.services.lake.lake import Lake
 from limnograph.services.lake.store import HotStore, LakeView
 from limnograph.services.lake.table import HotTable
@@ -33,6 +35,7 @@ _WORDS = [(name, INDEX[name]) for name in _SHOWN if name in TEXTS]
 _PARENT, _SCHEMA, _ADDED, _OPERATION = (
     INDEX[name] for name in ("parent_id", "schema_id", "added_data_files", "operation")
 )
+_WRITER = INDEX["app_name"], INDEX["app_id"]
 
 
 _READ = tuple(INDEX[name] for name in (*_SHOWN, "schema_id"))
@@ -48,11 +51,13 @@ class StoredCommit(NamedTuple):
 
 
 class ListedCommit(NamedTuple):
-    """A commit of a list: the index of its row, and `(committed_at, snapshot id)`, the sort key of lists."""
+    """A commit of a list: the index of its row, and the sort key of its list, largest first: `(committed_at, snapshot
+    id)`, behind the number of its files if those decide.
+    """
 
     history: History
     place: int
-    position: tuple[Micros, int]
+    position: tuple[int, ...]
     read: StoredCommit | None = None
 
 
@@ -72,8 +77,8 @@ class CommitLists:
         question = cursors.of_commits(query)
         after = None
         if query.cursor is not None:
-            at, snapshot_id = cursors.decode(question, query.cursor, (int, int))
-            after = int(at), int(snapshot_id)
+            parts = 2 if query.sort == "newest" else 3
+            after = tuple(int(part) for part in cursors.decode(question, query.cursor, (int,) * parts))
         reading = self._store.reading
         if reading.error is not None and not reading.lake.histories:
             raise SourceUnavailable("meta", reading.error.detail)
@@ -95,6 +100,8 @@ class CommitLists:
         self, reading: LakeView, query: CommitsQuery, uuids: Sequence[str], after: tuple[int, ...] | None
     ) -> Iterator[ListedCommit]:
         lake = reading.lake
+        if query.sort == "files":
+            return most_files_first([lake.tables[uuid] for uuid in uuids] if query.table else lake.listed, query, after)
         if query.table:
             return newest_first([lake.tables[uuid] for uuid in uuids], query, after)
         if lake is not self._store.reading.lake:
@@ -102,7 +109,7 @@ class CommitLists:
         return _from_index(self._index, lake, query, after)
 
 
-def _page(found: Iterator[ListedCommit], limit: int) -> tuple[list[CommitRow], tuple[int, int] | None]:
+def _page(found: Iterator[ListedCommit], limit: int) -> tuple[list[CommitRow], tuple[int, ...] | None]:
     """Rows of a page, and the position of the last one if more follow."""
     first = list(itertools.islice(found, limit + 1))
     rows = [_shown(one) for one in first[:limit]]
@@ -139,7 +146,46 @@ def _fits(found: ListedCommit, query: CommitsQuery) -> bool:
         (query.min_added_data_files is None or NULL != added >= query.min_added_data_files)
         and (query.operation is None or (operation != NULL and read.words[operation] == query.operation))
         and (query.schema_changed is None or read.schema_changed == query.schema_changed)
+        and (query.writer is None or _wrote(query.writer, read))
     )
+
+
+def _wrote(writer: str, read: StoredCommit) -> bool:
+    """Whether an application has this in its name or id."""
+    names = [read.words[read.numbers[column]] for column in _WRITER if read.numbers[column] != NULL]
+    return any(writer.casefold() in name.casefold() for name in names)
+
+
+def most_files_first(
+    tables: Sequence[HotTable], query: CommitsQuery, after: tuple[int, ...] | None
+) -> Iterator[ListedCommit]:
+    """Matching commits by the data files that they added or removed, whichever are more; an unknown number is the
+    smallest. O(commits of the range) comparisons of columns, plus the rows that are read.
+    """
+    start, least = to_micros(query.start), query.min_added_data_files
+    histories = [
+        History(table) for table in tables if table.last_at >= start and (least is None or table.most_added >= least)
+    ]
+    columns = [_sizes(history, query) for history in histories]
+    if not columns:
+        return
+    files, times, ids, places = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    owners = np.repeat(np.arange(len(histories)), [len(part[0]) for part in columns])
+    for i in np.lexsort((ids, times, files))[::-1].tolist():
+        position = int(files[i]), int(times[i]), int(ids[i])
+        if after is None or position < after:
+            found = ListedCommit(histories[int(owners[i])], int(places[i]), position)
+            if query.writer is None or _fits(found, query):
+                yield found
+
+
+def _sizes(history: History, query: CommitsQuery) -> tuple[Ints, Ints, Ints, Ints]:
+    """Of the matching commits of a table, whoever wrote them: files added or removed, instant, id, index of the row."""
+    commits, places = _matching(history, query)
+    numbers = [commits.numbers(name)[places] for name in ("added_data_files", "removed_data_files")]
+    files = np.maximum(*(np.where(column == NULL, -1, column) for column in numbers))
+    times, ids = commits.numbers("committed_at")[places], commits.numbers("snapshot_id")[places]
+    return files, times, ids, commits.first + places
 
 
 def newest_first(
@@ -166,15 +212,27 @@ def newest_first(
     while waiting or heap:
         if waiting and (not heap or waiting[-1][0] >= -heap[0][0][0]):
             _, place = waiting.pop()
-            advance(place, _matching(History(tables[place]), query, after))
+            advance(place, _newest(History(tables[place]), query, after))
             continue
         _, place, found, commits = heapq.heappop(heap)
         yield found
         advance(place, commits)
 
 
-def _matching(history: History, query: CommitsQuery, after: tuple[int, ...] | None) -> Iterator[ListedCommit]:
+def _newest(history: History, query: CommitsQuery, after: tuple[int, ...] | None) -> Iterator[ListedCommit]:
     """Matching commits of one table, newest first."""
+    commits, places = _matching(history, query)
+    times, ids = commits.numbers("committed_at")[places], commits.numbers("snapshot_id")[places]
+    for i in np.lexsort((ids, times))[::-1].tolist():
+        position = Micros(times[i]), int(ids[i])
+        if after is None or position < after:
+            found = ListedCommit(history, commits.first + int(places[i]), position)
+            if query.writer is None or _fits(found, query):
+                yield found
+
+
+def _matching(history: History, query: CommitsQuery) -> tuple[CommitColumns, Ints]:
+    """Commits of one table in the range, and the indexes among them of those that match in all but their writer."""
     commits = history.between(to_micros(query.start), to_micros(query.end))
     fits = np.ones(len(commits), np.bool_)
     if query.operation is not None:
@@ -184,12 +242,7 @@ def _matching(history: History, query: CommitsQuery, after: tuple[int, ...] | No
         fits &= (added != NULL) & (added >= query.min_added_data_files)
     if query.schema_changed is not None:
         fits &= history.schemas_changed(commits.first, commits.last) == query.schema_changed
-    places = np.flatnonzero(fits)
-    times, ids = commits.numbers("committed_at")[places], commits.numbers("snapshot_id")[places]
-    for i in np.lexsort((ids, times))[::-1].tolist():
-        position = Micros(times[i]), int(ids[i])
-        if after is None or position < after:
-            yield ListedCommit(history, commits.first + int(places[i]), position)
+    return commits, np.flatnonzero(fits)
 
 
 def _read(history: History, place: int) -> StoredCommit:

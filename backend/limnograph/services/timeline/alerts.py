@@ -46,4 +46,5 @@ def _bar(episode: AlertEpisode) -> Bar:
         label=fact.alert_name or fact.fingerprint,
         state=episode.state,
         detail=(fact.annotations or {}).get("summary"),
+        severity=fact.severity,
     )

@@ -121,8 +121,11 @@ def _of(rule: _Rule, told: Sequence[AlertFact], width_ms: int, still: Millis | N
         if start not in found:
             ends = [at for at in (*fired, *sorted(rule.firing)) if last < at <= last + 2 * width_ms]
             found[start] = ends[0] if ends else None if last == still else last
-    label = rule.labels.get("alertname", "")
-    return [Bar(start=start, end=end, label=label, state="pending") for start, end in sorted(found.items())]
+    label, severity = rule.labels.get("alertname", ""), rule.labels.get("severity")
+    return [
+        Bar(start=start, end=end, label=label, state="pending", severity=severity)
+        for start, end in sorted(found.items())
+    ]
 
 
 def _runs(times: Iterable[Millis], width_ms: int) -> list[tuple[Millis, Millis]]:

@@ -54,7 +54,7 @@ test('a link is narrowed to one table, in our words for its levels', () => {
   expect([isDated(link), isDated(new URLSearchParams('startsAt=1'))]).toEqual([false, true]);
 });
 test('a bar leads to its own episode', () => {
-  const bar = { start: 5, end: null, label: 'A&B', state: 'firing', detail: null };
+  const bar = { start: 5, end: null, label: 'A&B', state: 'firing', detail: null, severity: null };
   expect(incidentHref({ catalog: 'lake', namespace: 'sales', table: 'orders' }, bar)).toBe(
     '/alerts/resolve?alertname=A%26B&catalog=lake&table_namespace=sales&table=orders&startsAt=5',
   );

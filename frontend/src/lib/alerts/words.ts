@@ -1,4 +1,5 @@
 // What alerts are called: severity and state as icon, word and tone; their table's name and their page. Pure.
+import { isCritical } from '#lib/api/severity.ts';
 import type { Schemas } from '#lib/api/client.ts';
 import type { TableRef } from '#lib/api/names.ts';
 import { isOpen, severityLook, type Finding } from '#lib/findings/words.ts';
@@ -18,7 +19,6 @@ export interface Look {
 }
 
 /** Words of severity that are in use; all others are a warning under their own name. */
-const CRITICAL = new Set(['critical', 'crit', 'page', 'error', 'emergency', 'disaster', 'p1', 'high']);
 const MILD = new Set(['info', 'information', 'notice', 'none', 'low', 'debug']);
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -29,7 +29,7 @@ export function lookOf(severity: string | null, state: State): Look {
   const word = said ? capital(said) : 'Alert';
   if (state === 'resolved') return { icon: 'ok', word, tone: 'ok' };
   if (state === 'unknown') return { icon: 'unknown', word, tone: 'unknown' };
-  if (CRITICAL.has(said)) return { icon: 'crit', word, tone: 'crit' };
+  if (isCritical(severity)) return { icon: 'crit', word, tone: 'crit' };
   return { icon: MILD.has(said) ? 'info' : 'warn', word, tone: 'warn' };
 }
 

@@ -117,7 +117,7 @@ export interface paths {
         };
         /**
          * Commits of all tables
-         * @description Newest first; default range: the last 24 hours.
+         * @description Newest first unless `sort` says otherwise; default range: the last 24 hours.
          */
         get: operations["listCommits"];
         put?: never;
@@ -435,8 +435,9 @@ export interface paths {
         };
         /**
          * Heat map of tables
-         * @description Commits, changes in data files and alerts in 48 equal parts of a range (default: the last 24 hours), for the 30
-         *     tables that need the most attention. Computed from memory.
+         * @description Commits, changes in data files and alerts in about 48 equal parts of a range (default: the last 24 hours), for
+         *     the 30 tables that need the most attention. Parts begin at full minutes, hours or days of UTC: the first and the
+         *     last one may reach beyond the range, and `from` and `to` of the response are their ends. Computed from memory.
          */
         get: operations["getHeat"];
         put?: never;
@@ -476,7 +477,7 @@ export interface paths {
         };
         /**
          * Commits of a table
-         * @description Newest first; default range: the last 24 hours.
+         * @description Newest first unless `sort` says otherwise; default range: the last 24 hours.
          */
         get: operations["listTableCommits"];
         put?: never;
@@ -957,7 +958,7 @@ export interface components {
          * @description A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
          *
          *         `target` is a rule line (target file size); null when there is none. `median`: the median run of a job, by the
-         *         settings' query or from the latest known runs; null if there is none.
+         *         settings' query or from the runs around each instant; null if there is none.
          */
         BandLane: {
             /** @default null */
@@ -989,13 +990,15 @@ export interface components {
         /**
          * Bar
          * @description A span of a state: a schema version, a job run, an alert. `end` null = ongoing. `start` null: only the end of a
-         *         job run was reported. `state` selects the style.
+         *         job run was reported. `state` selects the style. `severity`: label of an alert; null if it has none.
          */
         Bar: {
             /** @default null */
             detail: string | null;
             end: number | null;
             label: string;
+            /** @default null */
+            severity: string | null;
             start: number | null;
             /** @default ok */
             state: string;
@@ -3373,6 +3376,10 @@ export interface operations {
                 min_added_data_files?: number;
                 /** @description Only commits whose schema differs from the previous one. */
                 schema_changed?: boolean;
+                /** @description Only commits whose application has this in its name or id. */
+                writer?: string;
+                /** @description `files`: most data files added or removed first. */
+                sort?: "newest" | "files";
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;
                 /** @description Rows per page. */
@@ -5095,6 +5102,10 @@ export interface operations {
                 min_added_data_files?: number;
                 /** @description Only commits whose schema differs from the previous one. */
                 schema_changed?: boolean;
+                /** @description Only commits whose application has this in its name or id. */
+                writer?: string;
+                /** @description `files`: most data files added or removed first. */
+                sort?: "newest" | "files";
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;
                 /** @description Rows per page. */

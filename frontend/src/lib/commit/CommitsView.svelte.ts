@@ -69,7 +69,12 @@ export class CommitsView {
   }
 
   choose(choice: CommitsChoice): void {
-    void goto(this.#hrefWith(paramsOf(this.#params, choice)), { reset: false });
+    void goto(this.hrefOf(choice), { reset: false });
+  }
+
+  /** This list with another choice. */
+  hrefOf(choice: CommitsChoice): string {
+    return this.#hrefWith(paramsOf(this.#params, choice));
   }
 
   changeRange(text: RangeText): void {

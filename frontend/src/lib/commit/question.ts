@@ -24,15 +24,26 @@ export const FILE_LIMITS = [
 ] as const;
 type FileLimit = (typeof FILE_LIMITS)[number]['value'];
 
+export const ORDERS = [
+  { value: 'newest', label: 'newest first' },
+  { value: 'files', label: 'most files first' },
+] as const;
+export type CommitOrder = (typeof ORDERS)[number]['value'];
+
 export interface CommitsChoice {
   readonly operation: OperationChoice;
   readonly min: FileLimit;
+  /** A part of the application's name or id; empty: any. */
+  readonly writer: string;
+  readonly sort: CommitOrder;
 }
 
 /** Of a page's search parameters; what is not offered counts as any. */
 export const choiceOf = (params: URLSearchParams): CommitsChoice => ({
   operation: operationOf(params.get('operation')),
   min: FILE_LIMITS.find(({ value }) => value === params.get('min'))?.value ?? '0',
+  writer: params.get('writer')?.trim() ?? '',
+  sort: ORDERS.find(({ value }) => value === params.get('sort'))?.value ?? 'newest',
 });
 
 /** Names of parameters that say what is not offered. */
@@ -40,6 +51,7 @@ export const unreadOf = (params: URLSearchParams): string[] =>
   findUnknownValues(params, {
     operation: OPERATIONS.map(({ value }) => value),
     min: FILE_LIMITS.map(({ value }) => value),
+    sort: ORDERS.map(({ value }) => value),
   });
 
 /** Rows a page. */
@@ -56,16 +68,20 @@ export function commitsQuestion(
     limit: LIMIT,
     ...(choice.operation === 'any' ? {} : { operation: choice.operation }),
     ...(choice.min === '0' ? {} : { min_added_data_files: Number(choice.min) }),
+    ...(choice.writer && { writer: choice.writer }),
+    ...(choice.sort === 'newest' ? {} : { sort: choice.sort }),
     ...(cursor ? { cursor } : {}),
   };
 }
 
-/** Search parameters of another choice: it begins at the newest commit. Others' parameters stay. */
+/** Search parameters of another choice: it begins at its first page. Others' parameters stay. */
 export function paramsOf(params: URLSearchParams, choice: CommitsChoice): URLSearchParams {
   const next = new URLSearchParams(params);
-  for (const name of ['cursor', 'operation', 'min']) next.delete(name);
+  for (const name of ['cursor', 'operation', 'min', 'writer', 'sort']) next.delete(name);
   if (choice.operation !== 'any') next.set('operation', choice.operation);
   if (choice.min !== '0') next.set('min', choice.min);
+  if (choice.writer) next.set('writer', choice.writer);
+  if (choice.sort !== 'newest') next.set('sort', choice.sort);
   return next;
 }
 

@@ -39,6 +39,7 @@ async function shown(
 test('verdict, confidence, grade, evidence for and against, past commits, differences; nothing for axe', async () => {
   const { screen } = await shown(explainPage());
   await said(/^Most likely: 50,000 files/);
+  await screen.getByText('How it was ranked').click();
   for (const text of [
     /strong/,
     /declared/,

@@ -30,7 +30,8 @@ export function lanesFor({ alert, expression }: Pick<Incident, 'alert' | 'expres
 
 /** The answer with the alert's pending time, and the alert itself where the lane does not have it. */
 export function withAlert(answer: Answer, { alert, active_at: active }: Incident, state: State): Answer {
-  const label = nameOf(alert);
+  const named = { label: nameOf(alert), severity: alert.severity };
+  const { label } = named;
   const lanes = answer.lanes.map((lane) => {
     if (lane.id !== 'alerts' || lane.kind !== 'bars') return lane;
     const own = (bar: Bar) => bar.label === label && bar.start === alert.starts_at;
@@ -39,11 +40,11 @@ export function withAlert(answer: Answer, { alert, active_at: active }: Incident
     const bars = [...lane.bars];
     if (state === 'pending') {
       if (!lane.bars.some((bar) => bar.label === label && bar.state === state && bar.end === null))
-        bars.push({ start: active ?? alert.starts_at, end: null, label, state, detail: null });
+        bars.push({ start: active ?? alert.starts_at, end: null, ...named, state, detail: null });
     } else if (active !== null && active < alert.starts_at && !lane.bars.some(waited))
-      bars.push({ start: active, end: alert.starts_at, label, state: 'pending', detail: null });
+      bars.push({ start: active, end: alert.starts_at, ...named, state: 'pending', detail: null });
     if (state !== 'pending' && state !== 'unknown' && !lane.bars.some(own))
-      bars.push({ start: alert.starts_at, end: alert.ends_at, label, state, detail: alert.summary });
+      bars.push({ start: alert.starts_at, end: alert.ends_at, ...named, state, detail: alert.summary });
     if (bars.length === lane.bars.length) return lane;
     bars.sort((a, b) => beginOf(a) - beginOf(b));
     return { ...lane, status: lane.status === 'absent' ? ('ok' as const) : lane.status, bars };

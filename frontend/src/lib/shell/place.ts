@@ -1,4 +1,4 @@
-// Where the reader is: breadcrumb and tabs from the route's parameters. Pure.
+// Where the reader is: breadcrumb, pages of the product and of the table, from the route's parameters. Pure.
 import { keepParams } from '#lib/api/table-link.ts';
 import { fromSegments, tableLabel, tablePath, type TableRef } from '#lib/api/names.ts';
 
@@ -6,8 +6,10 @@ interface Crumb {
   text: string;
   /** Absent on the last crumb and on levels that have no page. */
   href?: string;
+  /** What the page is about: shown where there is room for one. */
+  subject?: true;
 }
-interface Tab {
+export interface Tab {
   text: string;
   href: string;
   current: boolean;
@@ -16,6 +18,9 @@ export interface Place {
   table?: TableRef;
   title: string;
   crumbs: Crumb[];
+  /** Pages of the product, the same on every page. */
+  product: Tab[];
+  /** Pages of the table; none beyond tables. */
   tabs: Tab[];
 }
 
@@ -44,24 +49,28 @@ const RECORDS = [
   { below: '/findings', title: 'Finding' },
 ] as const;
 
+const PRODUCT: Record<string, string> = {
+  '/': 'Fleet',
+  '/findings': 'Findings',
+  '/alerts': 'Alerts',
+  '/commits': 'Commits',
+  '/maintenance/ledger': 'Maintenance',
+  '/status': 'Status',
+  '/settings': 'Settings',
+};
+const product = (here: string | null = null): Tab[] =>
+  Object.entries(PRODUCT).map(([href, text]) => ({ text, href, current: href === here }));
+
 function topPlace(routeId: string | null): Place {
-  const titles: Record<string, string> = {
-    '/': 'Fleet',
-    '/findings': 'Findings',
-    '/alerts': 'Alerts',
-    '/commits': 'Commits',
-    '/maintenance/ledger': 'Maintenance',
-    '/status': 'Status',
-    '/settings': 'Settings',
-  };
   const record = RECORDS.find(({ below }) => routeId?.startsWith(`${below}/`));
-  const title = record?.title ?? titles[routeId ?? ''] ?? 'No such page';
-  const here = record?.below ?? routeId;
-  const tabs = Object.entries(titles).map(([href, text]) => ({ text, href, current: href === here }));
-  const crumbs = record
-    ? [{ text: titles[record.below] ?? '', href: record.below }, { text: title }]
-    : [{ text: title }];
-  return { title, crumbs, tabs };
+  const title = record?.title ?? PRODUCT[routeId ?? ''] ?? 'No such page';
+  const crumbs: Crumb[] = record
+    ? [
+        { text: PRODUCT[record.below] ?? '', href: record.below },
+        { text: title, subject: true },
+      ]
+    : [{ text: title, subject: true }];
+  return { title, crumbs, product: product(record?.below ?? routeId), tabs: [] };
 }
 
 /** Pages of a table beside its timeline. */
@@ -75,15 +84,14 @@ function tablePlace(ref: TableRef, routeId: string, snapshotId: string | undefin
   const levels: Crumb[] = [
     { text: ref.catalog },
     { text: ref.namespace, href: `/?ns=${encodeURIComponent(`${ref.catalog}.${ref.namespace}`)}` },
-    page ? { text: ref.table, href: path + kept } : { text: ref.table },
+    { text: ref.table, subject: true, ...(page && { href: path + kept }) },
   ];
-  if (page && snapshotId === undefined) levels.push({ text: page });
-  if (snapshotId !== undefined) levels.push({ text: `Commit ${snapshotId}` });
   const leaf = snapshotId ? `Commit ${snapshotId} · ` : page ? `${page} · ` : '';
   return {
     table: ref,
     title: leaf + tableLabel(ref),
     crumbs: levels,
+    product: product(),
     tabs: [
       { text: 'Timeline', href: path + kept, current: !page },
       ...Object.entries(PAGES).map(([page, text]) => ({

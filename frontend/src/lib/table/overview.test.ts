@@ -28,7 +28,7 @@ test('earlier commits come first, each once, and the range begins with them', ()
 test('daily commits are known as such, and earlier alerts have their ends', () => {
   const [recent, before] = [story(), moved(story(), -3 * HOUR)];
   const alert = (start: number, end: number | null) => ({
-    ...{ start, end, label: 'SmallFileProliferation', state: 'resolved', detail: null },
+    ...{ start, end, label: 'SmallFileProliferation', state: 'resolved', detail: null, severity: 'critical' },
   });
   const withAlerts = (answer: Answer, bars: ReturnType<typeof alert>[], resolution: string): Answer => ({
     ...answer,

@@ -33,7 +33,7 @@ const times = timesOf(answer);
 test('it is beside the value at the cursor, and absent where it is unknown', () => {
   expect(readAt(job, look, times, DAY + 4 * HOUR)).toMatchObject({
     text: expect.stringMatching(/^1\d\d s$/),
-    note: 'p50 54 s',
+    note: 'median 54 s',
   });
   expect(readAt(job, look, times, DAY + HOUR / 2).note).toBe('');
   expect(readAt(other, look, times, DAY + 4 * HOUR).note).toBe('');

@@ -1,4 +1,5 @@
 // The drawings of lanes in a picture: series, bars, commits. As SVG text.
+import { isCritical } from '#lib/api/severity.ts';
 import { alertRows, deltaPaths, runPaths, shapes } from '#lib/timeline/shapes/bars.ts';
 import { earlierOf } from '#lib/timeline/shapes/compare.ts';
 import { placedFlags } from '#lib/timeline/shapes/flags.ts';
@@ -84,8 +85,9 @@ export function bars(lane: BarsLane, frame: Frame, height: number): string {
       const y = row ? row.top + 1 : height / 2 - 9;
       const wide = Math.max(2, right - left);
       const pending = bar.state === 'pending';
+      const tone = isCritical(bar.severity) ? LIGHT.crit : LIGHT.warn;
       const look = row
-        ? { fill: pending ? LIGHT.bg : LIGHT.crit, stroke: LIGHT.crit }
+        ? { fill: pending ? LIGHT.bg : tone, stroke: tone }
         : { fill: i % 2 ? LIGHT.s2 : LIGHT.s1, stroke: LIGHT.hairline };
       const said = row ? `${bar.label} ${bar.state}` : bar.label;
       const room = Math.floor((wide - 12) / 6.6);

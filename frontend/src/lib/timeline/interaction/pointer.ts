@@ -4,7 +4,7 @@ import type { TimeScale } from '#lib/timeline/axes/scale.ts';
 
 const within = (event: Event, selector: string) =>
   event.target instanceof Element && event.target.closest(selector) !== null;
-export const onControl = (event: Event) => within(event, 'button, a, [role=dialog]');
+export const onControl = (event: Event) => within(event, 'button, a, [role=dialog], [role=toolbar]');
 export const inPanel = (event: Event) => within(event, '[role=dialog]');
 
 export class Pointer {

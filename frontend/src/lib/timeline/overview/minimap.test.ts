@@ -52,6 +52,7 @@ test('alerts are bands that join where they overlap, wide enough to be seen, wit
     label: 'SmallFileProliferation',
     state,
     detail: null,
+    severity: null,
   });
   const px = (at: number) => ((at - reach.from) / DAY) * 240;
   const bands = alertBands(

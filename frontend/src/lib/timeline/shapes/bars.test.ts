@@ -12,6 +12,7 @@ const bar = (start: number | null, end: number | null, state = 'ok'): Bar => ({
   start,
   end,
   label: 'run',
+  severity: null,
   state,
   detail: null,
 });

@@ -6,13 +6,14 @@ import { overlayOf } from './explanation-overlay.ts';
 const answer = story();
 const lane = answer.lanes.find(({ id }) => id === 'job_duration');
 const job = lane?.label ?? '';
-const slower = { onset: BURST + 48_000, effect_ratio: 3.05 };
+const slower = { onset: BURST + 48_000, effect_ratio: 3.05, after_seconds: 159 };
+const back = { onset: BURST + 9_000_000, effect_ratio: 0.325, after_seconds: 51.7 };
 
-test('a change is a flag where it began, with how many times as long or shorter', () => {
-  const explanation = overlayOf(job, [slower, { onset: BURST + 9_000_000, effect_ratio: 0.325 }], answer);
-  expect(explanation?.flags.map(({ at, text }) => [at, text])).toEqual([
-    [slower.onset, '3.0×'],
-    [BURST + 9_000_000, '÷3.1'],
+test('a change is a flag where it began, with how many times as long, or what it is back to', () => {
+  const explanation = overlayOf(job, [slower, back], answer);
+  expect(explanation?.flags.map(({ at, text, worse }) => [at, text, worse])).toEqual([
+    [slower.onset, '3.0×', true],
+    [back.onset, 'back to 52 s', false],
   ]);
   expect(explanation?.flags[0]?.said).toBe('3.0× as long from 03:05:00');
 });

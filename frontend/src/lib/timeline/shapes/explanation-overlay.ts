@@ -1,13 +1,16 @@
 // What an explanation adds to the lane of the job that it is about: where its level changed, and between which durations it
 // was expected. Pure.
 import { ratio } from '#lib/format/count.ts';
+import { seconds } from '#lib/format/duration.ts';
 import { clockSeconds } from '#lib/format/instant.ts';
 import type { Answer, Value } from '#lib/api/lanes.ts';
 
 export interface LevelFlag {
   readonly at: number;
-  /** `3.0×`: how many times as long as before. */
+  /** `3.0×`: how many times as long as before; `back to 52 s`: as long as it was, or less. */
   readonly text: string;
+  /** It takes longer, or less. */
+  readonly worse: boolean;
   /** In a sentence. */
   readonly said: string;
 }
@@ -23,6 +26,7 @@ export interface ExplanationOverlay {
 interface Change {
   readonly onset: number;
   readonly effect_ratio: number;
+  readonly after_seconds: number;
 }
 
 /** From so many runs on, their spread says what is usual. */
@@ -49,10 +53,10 @@ export function overlayOf(
 const runsOf = (samples: readonly Value[]): number[] =>
   samples.filter((value, i): value is number => value !== null && value !== samples[i - 1]);
 
-function flagOf({ onset, effect_ratio: times }: Change): LevelFlag {
-  const text = times >= 1 ? ratio(times) : `÷${(1 / times).toFixed(1)}`;
-  const said = times >= 1 ? `${text} as long` : `${text} shorter`;
-  return { at: onset, text, said: `${said} from ${clockSeconds(onset)}` };
+function flagOf({ onset, effect_ratio: times, after_seconds: after }: Change): LevelFlag {
+  const worse = times >= 1;
+  const text = worse ? ratio(times) : `back to ${seconds(after)}`;
+  return { at: onset, text, worse, said: `${worse ? `${text} as long` : text} from ${clockSeconds(onset)}` };
 }
 
 /** Median ± 3 median absolute deviations of runs. */

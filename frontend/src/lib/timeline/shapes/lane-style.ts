@@ -81,7 +81,7 @@ const LOOKS: Readonly<Record<string, Partial<Look>>> = {
   alerts: { title: 'Alerts', unit: 'pending, firing', height: 48, absent: NEEDS_ALERTS },
   job_duration: {
     title: 'Job duration',
-    unit: 's',
+    unit: 'last run, s',
     tone: 'job',
     height: 120,
     print: jobTime,

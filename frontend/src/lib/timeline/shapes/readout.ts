@@ -5,6 +5,7 @@ import { operationName } from '#lib/ui/operation.ts';
 import { heldAt, sampledAt } from './bisect.ts';
 import { flagText } from './flags.ts';
 import { holds, isSeries, mainColumn, medianOf, type Bar, type Lane, type Value } from '#lib/api/lanes.ts';
+import { isCritical } from '#lib/api/severity.ts';
 import type { Look } from './lane-style.ts';
 import { changeCount, commitText } from './marks.ts';
 import { weightOf } from './path.ts';
@@ -16,7 +17,7 @@ export interface Reading {
   readonly note: string;
   /** Null where it is not a number or not known. */
   readonly value: Value;
-  readonly tone: 'plain' | 'unknown' | 'bad';
+  readonly tone: 'plain' | 'unknown' | 'warn' | 'bad';
 }
 
 export interface Times {
@@ -53,8 +54,15 @@ export function readAt(lane: Lane, look: Look, times: Times, at: number): Readin
   const text = look.print(value);
   if (value === null) return unknown(lane.source === 'meta' ? text : 'no sample');
   const median = medianAt(lane, times, at);
-  return { text, note: median === null ? '' : `p50 ${look.print(median)}`, value, tone: 'plain' };
+  return { text, note: median === null ? '' : `median ${look.print(median)}`, value, tone: 'plain' };
 }
+
+/** Whether a lane says the same thing all the time: no delete file, one version. Then it needs less room. */
+export const isQuiet = (lane: Lane): boolean =>
+  lane.status === 'ok' &&
+  (lane.kind === 'bars'
+    ? lane.id === 'schema' && lane.bars.length === 1
+    : lane.id === 'delete_files' && isSeries(lane) && mainColumn(lane).every((value) => !value));
 
 /** The median run of a job at an instant; null where it is not known. */
 export function medianAt(lane: Lane, times: Times, at: number): Value {
@@ -92,7 +100,9 @@ function readAlerts(here: readonly Bar[]): Reading {
     [pending, 'pending'],
   ] as const;
   const [first, ...rest] = parts.filter(([n]) => n > 0).map(([n, state]) => `${n} ${state}`);
-  return first === undefined ? word('none') : word(first, rest.join(', '), 'bad');
+  const fires = here.filter(({ state }) => state !== 'pending');
+  const tone = fires.some((bar) => isCritical(bar.severity)) ? 'bad' : fires.length ? 'warn' : 'plain';
+  return first === undefined ? word('none') : word(first, rest.join(', '), tone);
 }
 
 function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {

@@ -55,9 +55,13 @@ test('a chosen ref says which commits are hollow, main no longer', async () => {
 test('an explanation flags where its job changed and shades what was expected; without one there is neither', async () => {
   const answer = story();
   const job = answer.lanes.find(({ id }) => id === 'job_duration')?.label ?? '';
-  const explanation = overlayOf(job, [{ onset: BURST + 48_000, effect_ratio: 3.05 }], answer);
+  const explanation = overlayOf(
+    job,
+    [{ onset: BURST + 48_000, effect_ratio: 3.05, after_seconds: 159 }],
+    answer,
+  );
   const { screen } = await show(answer, { explanation });
-  expect(find('[data-lane=job_duration] [data-flag="3.0×"]')).not.toBeNull();
+  await expect.poll(() => find('[data-lane=job_duration] [data-flag="3.0×"]')).not.toBeNull();
   expect(Number(find('[data-lane=job_duration] .expected')?.getAttribute('height'))).toBeGreaterThan(0);
   await expect
     .element(
@@ -78,7 +82,7 @@ test('the median run is a thin line with its own gaps, named in the gutter and t
   expect(line.getAttribute('d')?.match(/M/g)).toHaveLength(1);
   expect(line.getBBox().x).toBeGreaterThan(100);
   expect(getComputedStyle(line).strokeWidth).toBe('1px');
-  expect(find('[data-lane=job_duration] .change')?.textContent).toBe('p50 54 s');
+  expect(find('[data-lane=job_duration] .change')?.textContent).toBe('median 54 s');
   await expect.element(screen.getByText('thin: median run')).toBeVisible();
   await screen.rerender({ answer: story() });
   expect(find('path.median')).toBeNull();
