@@ -35,6 +35,7 @@ from limnograph.services.events.naming import KnownTable, TableResolver
 from limnograph.services.events.reported_commits import ReportedCommits
 from limnograph.services.explain.labels import Labels
 from limnograph.services.explain.page import ExplainContext, ExplainPages
+from limnograph.services.find.finder import Finder, FindSources
 from limnograph.services.findings.critical_alerts import CriticalAlerts
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
@@ -46,6 +47,7 @@ from limnograph.services.findings.records import FindingRecords
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
+from limnograph.services.jobs.directory import JobDirectory
 from limnograph.services.jobs.discovery import ConfiguredJob, Jobs
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
@@ -157,6 +159,8 @@ class SharedServices:
     """All metrics sources; None if there are none."""
     jobs: Jobs
     """Jobs by table, and their signals."""
+    job_directory: JobDirectory
+    """All known jobs by table."""
     alerts: AlertRegistry
     """Accepted alerts."""
     staleness: AlertStaleness
@@ -225,6 +229,7 @@ def _shared(options: ServerOptions) -> SharedServices:
     alerts = AlertRegistry(inbox, engine, clock, reads=reads, tell=lambda episode: _publish(live, episode))
     watcher = WatcherLink(options.watch_command, store)
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
+    directory = JobDirectory(options.configured)
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
     evaluator = FindingsEvaluator(
@@ -242,6 +247,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         runs=runs,
         metrics=metrics,
         jobs=jobs,
+        job_directory=directory,
         alerts=alerts,
         staleness=AlertStaleness(alerts, clock, metrics, options.active),
         watcher=watcher,
@@ -258,7 +264,13 @@ def _shared(options: ServerOptions) -> SharedServices:
         table_owners=table_owners,
         evaluator=evaluator,
         job_findings=JobFindings(
-            store, JobHistory(jobs, clock), cases, clock, limits=options.limits, objectives=options.promised
+            store,
+            JobHistory(jobs, clock),
+            cases,
+            clock,
+            limits=options.limits,
+            objectives=options.promised,
+            directory=directory,
         ),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
@@ -276,6 +288,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         sighted=shared.watcher.sighted,
         catalogs=tuple(options.catalogs),
         findings=findings,
+        linked=shared.job_directory.linked,
     )
     commits = CommitLists(store)
     context = AlertContext(
@@ -301,6 +314,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         ),
         effects=EffectLedger(store, shared.effect_records, shared.table_owners, shared.measurer),
         findings=findings,
+        finder=Finder(FindSources(store, fleet, shared.alerts, findings, shared.job_directory, old), clock),
         runs=shared.runs,
         events=_events(options, shared),
         alerts=alerts,
