@@ -330,6 +330,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
             team=shared.team.version,
         ),
         live=shared.live,
+        named=store.named,
         resolved=store.resolved,
     )
 

@@ -168,6 +168,7 @@ async def get_timeline(
     lanes: p.Lanes = None,
     job: p.Job = None,
     compare: p.Compare = None,
+    compare_table: p.CompareTable = "",
     ref: p.RefName = None,
     detail: p.WithDetail = False,
 ) -> Timeline:
@@ -175,7 +176,8 @@ async def get_timeline(
     first, last = v.span(start, end, _now_ms(backend), 6 * v.HOUR_MS)
     asked = TimeRange.parse(first, last, step)
     name = v.known_name(backend, catalog, namespace, table)
-    answer = backend.timelines.answer(name, asked, v.lane_names(lanes), job, compare, ref=ref)
+    other = v.table_named(backend, compare_table) if compare_table else None
+    answer = backend.timelines.answer(name, asked, v.lane_names(lanes), job, compare, ref=ref, other=other)
     if not detail:
         found = await answer
         request.scope["state"][FAILED] = found.failed

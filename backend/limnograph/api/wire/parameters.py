@@ -95,6 +95,14 @@ CompareTables = Annotated[
         schema_extra=_within(1, MAX_COMPARE_S),
     ),
 ]
+CompareTable = Annotated[
+    str,
+    QueryParameter(
+        name="cmp_table",
+        description="Also return the lanes of another table for the same range: `catalog.namespace.table`. Not with "
+        "`cmp`.",
+    ),
+]
 RefName = Annotated[
     str | None,
     QueryParameter(

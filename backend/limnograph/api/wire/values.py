@@ -53,6 +53,14 @@ def known_name(backend: Backend, catalog: str, namespace: str, table: str) -> Ta
     return backend.resolved(table_name(catalog, namespace, table))
 
 
+def table_named(backend: Backend, text: str) -> TableName:
+    """The known table that `cmp_table` names. Raises InvalidInput."""
+    found = backend.named(text)
+    if found is None:
+        raise InvalidInput("cmp_table", f"{text!r} is not a known table; use catalog.namespace.table")
+    return found
+
+
 def lane_names(text: str | None) -> tuple[str, ...]:
     """Lane ids in display order, without duplicates. Raises InvalidInput."""
     if not text:

@@ -71,5 +71,7 @@ class Backend(NamedTuple):
     """Versions of pages."""
     live: Live
     """The hub of the live streams."""
+    named: Callable[[str], TableName | None] = lambda _text: None
+    """The known table of a text such as `catalog.namespace.table`."""
     resolved: Callable[[TableName], TableName] = lambda name: name
     """The known name for a name in a path, which may be spelled without escapes."""

@@ -1263,11 +1263,14 @@ export interface components {
         /**
          * ComparedPeriod
          * @description The same lanes for the period `seconds` earlier (a multiple of the step): their value `i` belongs to `t[i]` minus
-         *         `seconds`; events and bars carry their own instants.
+         *         `seconds`; events and bars carry their own instants. With `table` (`catalog.namespace.table`), the lanes of that
+         *         table for the same period, and `seconds` is 0.
          */
         ComparedPeriod: {
             lanes: (components["schemas"]["StepLane"] | components["schemas"]["LineLane"] | components["schemas"]["BandLane"] | components["schemas"]["EventsLane"] | components["schemas"]["BarsLane"])[];
             seconds: number;
+            /** @default null */
+            table: string | null;
         };
         /**
          * CompetingChange
@@ -6165,6 +6168,8 @@ export interface operations {
                 job?: string;
                 /** @description Also return the period this many seconds earlier. */
                 cmp?: number;
+                /** @description Also return the lanes of another table for the same range: `catalog.namespace.table`. Not with `cmp`. */
+                cmp_table?: string;
                 /** @description Branch or tag; `off_ref` of the lane of commits lists the commits that are not its ancestors. */
                 ref?: string;
                 /** @description Also return the table's details, which saves one request. */
