@@ -29,7 +29,8 @@ const leaveForLogin = loginDoor({
   now: Date.now,
 });
 
-async function request<M extends 'get' | 'post', P extends PathWith<M>>(
+/** Sends a question; for the questions of parts that are loaded on demand, which are not here. */
+export async function request<M extends 'get' | 'post', P extends PathWith<M>>(
   method: M,
   path: P,
   input: RequestInput<M, P>,
@@ -52,16 +53,6 @@ function pathOf(ref: TableRef): { catalog: string; namespace: string; table: str
 
 export const listTables = (query: FleetQuestion, signal?: AbortSignal) =>
   request('get', '/api/v1/tables', { query }, signal);
-
-export type FindQuestion = NonNullable<paths['/api/v1/find']['get']['parameters']['query']>;
-
-export const find = (query: FindQuestion, signal?: AbortSignal) =>
-  request('get', '/api/v1/find', { query }, signal);
-
-export type FacetsQuestion = NonNullable<paths['/api/v1/tables/facets']['get']['parameters']['query']>;
-
-export const getTableFacets = (query: FacetsQuestion, signal?: AbortSignal) =>
-  request('get', '/api/v1/tables/facets', { query }, signal);
 
 export const getHeat = (query: HeatQuestion, signal?: AbortSignal) =>
   request('get', '/api/v1/tables/heat', { query }, signal);

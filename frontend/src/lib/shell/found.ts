@@ -1,5 +1,6 @@
 // What the finder and the palette list for a text: whatever it names in the whole fleet. Loaded when first used.
-import { find, listTables, type Schemas } from '#lib/api/client.ts';
+import { listTables, type Schemas } from '#lib/api/client.ts';
+import { find } from '#lib/api/fleet.ts';
 import { codeWord, type FindingCode } from '#lib/findings/words.ts';
 import { count } from '#lib/format/count.ts';
 import { instant } from '#lib/format/instant.ts';
@@ -10,7 +11,7 @@ const LIMIT = 8;
 
 export interface FoundEntry {
   /** Where it leads; unique among the entries of a list. */
-  readonly href: string;
+  readonly value: string;
   readonly label: string;
   readonly note: string;
 }
@@ -22,7 +23,7 @@ const reasonNote = (catalog: string, code: string | null): string =>
   code === null || code === 'none' ? catalog : code.replaceAll('_', ' ');
 
 const ofRow = (row: Row): FoundEntry => ({
-  href: tablePath(row),
+  value: tablePath(row),
   label: tableLabel(row),
   note: reasonNote(row.catalog, row.reason.code),
 });
@@ -53,7 +54,7 @@ export function entryOf(match: Match): FoundEntry {
     application: [`Application ${match.id}`, joined(commits(match.commits), tables(match.tables), at)],
   };
   const [label, note] = words[match.kind];
-  return { href: match.path, label, note };
+  return { value: match.path, label, note };
 }
 
 /** What a text names; without a text, the tables that need the most attention. Rejects with an ApiProblem. */
@@ -63,5 +64,5 @@ export async function search(text: string, signal: AbortSignal): Promise<FoundEn
   const { rows } = await find({ q, limit: LIMIT }, signal);
   const entries = rows.map(entryOf);
   // an application's newest commit may be the commit that was looked for
-  return entries.filter(({ href }, i) => entries.findIndex((each) => each.href === href) === i);
+  return entries.filter(({ value }, i) => entries.findIndex((each) => each.value === value) === i);
 }
