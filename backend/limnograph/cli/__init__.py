@@ -24,6 +24,7 @@ VERBS = {
     "explain": "Find the commit that a job's slowdown coincides with, if any.",
     "findings": "List what is wrong with the tables, now or at an earlier time.",
     "failpoints": "List the pipeline's failpoints.",
+    "init": "Write a first settings file for a catalog or a folder.",
     "inspect": "Inspect one table in storage, without a catalog.",
     "pipeline": "Extract the history of every table into the meta tables.",
     "serve": "Serve the dashboard and its API.",
@@ -58,6 +59,7 @@ def _program() -> None:
 
     \b
     Try:  limnograph demo
+          limnograph init
           limnograph inspect /warehouse/sales/orders
           limnograph serve --config limnograph.toml
     """  # noqa: D301 - click needs the control character, not an escaped backslash

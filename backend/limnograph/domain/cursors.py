@@ -28,6 +28,7 @@ from limnograph.domain.queries import (
     FleetQuery,
     FleetSort,
     NotesQuery,
+    TableFormat,
 )
 from limnograph.domain.time import Millis
 
@@ -71,6 +72,8 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     scope: NoteScope | None = None
     target_id: str | None = None
     kind: NoteKind | None = None
+    format: TableFormat | None = None
+    has_job: bool | None = None
 
     def value(self, parameter: str) -> Any:
         """The value of a parameter, by its wire name."""
@@ -99,8 +102,14 @@ def of_tables(query: FleetQuery) -> CursorQuery:
         sort=query.sort,
         dir=query.direction,
         grew=query.grew,
-        within=None if query.grew is None else query.within_s,
+        within=query.growth_within_s,
         cmp=query.compare_s,
+        severity=query.severity,
+        code=query.code,
+        acknowledged=query.acknowledged,
+        owner=query.owner or None,
+        format=query.format,
+        has_job=query.has_job,
     )
 
 

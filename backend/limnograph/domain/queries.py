@@ -42,8 +42,10 @@ FleetSort = Literal[
     "delta_share_delete_files",
     "delta_share_records",
     "delta_share_bytes",
+    "growth",
 ]
 Direction = Literal["asc", "desc"]
+TableFormat = Literal["iceberg", "delta", "hudi"]
 CommitSort = Literal["newest", "files"]
 """`files`: most data files added or removed first."""
 
@@ -57,8 +59,10 @@ MAX_GREW = 1_000_000.0
 class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A page of the fleet. `start` and `end` epoch ms, half-open; `ns` is `catalog.namespace` or a namespace.
 
-    `grew`: only tables whose number of data files grew by more than this share within `within_s` seconds. `compare_s`:
-    differences are against the state this many seconds before the end, instead of the state at the start.
+    `grew`: only tables whose number of data files grew by more than this share within `within_s` seconds (None: the
+    usual time). `compare_s`: differences are against the state this many seconds before the end, instead of the state
+    at the start. `severity`, `code`, `acknowledged`: only tables with an open finding that matches all of them; with
+    `acknowledged` None, one that is not acknowledged. `has_job`: whether a job reads or writes the table.
     """
 
     start: Millis
@@ -70,8 +74,21 @@ class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT
     grew: float | None = None
-    within_s: int = DEFAULT_WITHIN_S
+    within_s: int | None = None
     compare_s: int | None = None
+    severity: FindingSeverity | None = None
+    code: FindingCode | None = None
+    acknowledged: AcknowledgedFilter | None = None
+    owner: str = ""
+    format: TableFormat | None = None
+    has_job: bool | None = None
+
+    @property
+    def growth_within_s(self) -> int | None:
+        """Seconds of the growth that the page needs; None if it needs none."""
+        if self.grew is None and self.within_s is None and self.sort != "growth":
+            return None
+        return DEFAULT_WITHIN_S if self.within_s is None else self.within_s
 
 
 class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,6 +35,7 @@ from limnograph.services.events.naming import KnownTable, TableResolver
 from limnograph.services.events.reported_commits import ReportedCommits
 from limnograph.services.explain.labels import Labels
 from limnograph.services.explain.page import ExplainContext, ExplainPages
+from limnograph.services.find.finder import Finder, FindSources
 from limnograph.services.findings.critical_alerts import CriticalAlerts
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
@@ -46,6 +47,7 @@ from limnograph.services.findings.records import FindingRecords
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
+from limnograph.services.jobs.directory import JobDirectory
 from limnograph.services.jobs.discovery import ConfiguredJob, Jobs
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
@@ -157,6 +159,8 @@ class SharedServices:
     """All metrics sources; None if there are none."""
     jobs: Jobs
     """Jobs by table, and their signals."""
+    job_directory: JobDirectory
+    """All known jobs by table."""
     alerts: AlertRegistry
     """Accepted alerts."""
     staleness: AlertStaleness
@@ -224,6 +228,7 @@ def _shared(options: ServerOptions) -> SharedServices:
     alerts = AlertRegistry(inbox, engine, clock, reads=reads, tell=lambda episode: _publish(live, episode))
     watcher = WatcherLink(options.watch_command, store)
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
+    directory = JobDirectory(options.configured)
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
     evaluator = FindingsEvaluator(
@@ -241,6 +246,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         runs=runs,
         metrics=metrics,
         jobs=jobs,
+        job_directory=directory,
         alerts=alerts,
         staleness=AlertStaleness(alerts, clock, metrics, options.active),
         watcher=watcher,
@@ -256,7 +262,13 @@ def _shared(options: ServerOptions) -> SharedServices:
         team=TeamMemory(notes, owners, finding_records, clock),
         evaluator=evaluator,
         job_findings=JobFindings(
-            store, JobHistory(jobs, clock), cases, clock, limits=options.limits, objectives=options.promised
+            store,
+            JobHistory(jobs, clock),
+            cases,
+            clock,
+            limits=options.limits,
+            objectives=options.promised,
+            directory=directory,
         ),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
@@ -274,6 +286,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         sighted=shared.watcher.sighted,
         catalogs=tuple(options.catalogs),
         findings=findings,
+        linked=shared.job_directory.linked,
     )
     commits = CommitLists(store)
     context = AlertContext(
@@ -299,6 +312,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         ),
         effects=EffectLedger(store, shared.effect_records, shared.team.owners, shared.measurer),
         findings=findings,
+        finder=Finder(FindSources(store, fleet, shared.alerts, findings, shared.job_directory, old), clock),
         runs=shared.runs,
         events=_events(options, shared),
         alerts=alerts,
@@ -314,6 +328,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
             team=shared.team.version,
         ),
         live=shared.live,
+        named=store.named,
         resolved=store.resolved,
     )
 

@@ -22,6 +22,7 @@ from limnograph.api.routes import (
     effects,
     events,
     explain,
+    find,
     findings,
     notes,
     sessions,
@@ -34,7 +35,7 @@ from limnograph.api.routes import annotations as annotation_routes
 from limnograph.api.wire import values, views
 from limnograph.domain.answers import alerts as alert_views
 from limnograph.domain.answers import annotations as annotation_views
-from limnograph.domain.answers import commits, effect_ledger, explanations, partitions, refs, schemas, timeline
+from limnograph.domain.answers import commits, effect_ledger, explanations, matches, partitions, refs, schemas, timeline
 from limnograph.domain.answers import findings as finding_views
 from limnograph.domain.answers import notes as note_views
 from limnograph.domain.answers import tables as answers
@@ -46,6 +47,7 @@ _WIRE = (
     answers.FleetHeat,
     answers.TablesPage,
     answers.TableDetail,
+    answers.TableFacets,
     timeline.Timeline,
     commits.CommitsPage,
     commits.CommitDetail,
@@ -61,6 +63,7 @@ _WIRE = (
     alert_views.AlertmanagerIn,
     annotation_views.AnnotationsPage,
     effect_ledger.LedgerPage,
+    matches.Matches,
     finding_views.FindingsPage,
     finding_views.FindingDetail,
     note_views.TeamNote,
@@ -112,6 +115,7 @@ def routes() -> list[Any]:
         *annotation_routes.HANDLERS,
         *effects.HANDLERS,
         *findings.HANDLERS,
+        *find.HANDLERS,
         *notes.HANDLERS,
         *sessions.API_HANDLERS,
         *stream.HANDLERS,

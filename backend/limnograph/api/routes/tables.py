@@ -15,7 +15,7 @@ from limnograph.api.wire.access import FAILED, LAKE_PAGE, TABLE_PAGE
 from limnograph.api.wire.pagination import resolved
 from limnograph.api.wire.problems import documented
 from limnograph.domain.answers.commits import CommitDetail, CommitsPage
-from limnograph.domain.answers.tables import FleetHeat, TableDetail, TablesPage
+from limnograph.domain.answers.tables import FleetHeat, TableDetail, TableFacets, TablesPage
 from limnograph.domain.answers.timeline import Timeline
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
@@ -44,12 +44,21 @@ async def list_tables(
     grew: p.Grew = None,
     within: p.Within = None,
     compare: p.CompareTables = None,
+    severity: p.OfSeverity = None,
+    code: p.OfCode = None,
+    acknowledged: p.IsAcknowledged = None,
+    owner: p.OfOwner = "",
+    table_format: p.OfFormat = None,
+    has_job: p.HasJob = None,
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> TablesPage:
-    """Tables, each with the reason for its rank; default range: the last 24 hours."""
+    """Tables that match all filters, each with the reason for its rank; default range: the last 24 hours. Findings,
+    owners and jobs are those of now, whatever the range.
+    """
     given: dict[str, Any] = {"q": text, "ns": namespace, "sort": sort, "dir": direction, "from": start, "to": end}
-    given |= {"grew": grew, "within": within, "cmp": compare}
+    given |= {"grew": grew, "within": within, "cmp": compare, "severity": severity, "code": code}
+    given |= {"acknowledged": acknowledged, "owner": owner, "format": table_format, "has_job": has_job}
     asked = resolved(request, "tables", cursor, given)
     first, last = v.span(asked["from"], asked["to"], _now_ms(backend), 24 * v.HOUR_MS)
     share, within_s = v.growth(asked["grew"], asked["within"])
@@ -65,8 +74,54 @@ async def list_tables(
         grew=share,
         within_s=within_s,
         compare_s=v.compared(asked["cmp"]),
+        **{name: asked[name] for name in ("severity", "code", "acknowledged", "owner", "format", "has_job")},
     )
     return await backend.fleet.page(query)
+
+
+@get(
+    "/tables/facets",
+    operation_id="getTableFacets",
+    summary="Values of the filters of tables",
+    responses=documented(503),
+    opt=LAKE_PAGE,
+)
+async def get_table_facets(
+    backend: NamedDependency[Backend],
+    *,
+    text: p.Text = "",
+    namespace: p.NamespaceFilter = "",
+    start: p.From = None,
+    end: p.To = None,
+    grew: p.Grew = None,
+    within: p.Within = None,
+    severity: p.OfSeverity = None,
+    code: p.OfCode = None,
+    acknowledged: p.IsAcknowledged = None,
+    owner: p.OfOwner = "",
+    table_format: p.OfFormat = None,
+    has_job: p.HasJob = None,
+) -> TableFacets:
+    """How many tables each value of each filter would leave, the other filters being as in the request. Filters have
+    the meaning that they have in the list of tables.
+    """
+    first, last = v.span(start, end, _now_ms(backend), 24 * v.HOUR_MS)
+    share, within_s = v.growth(grew, within)
+    query = FleetQuery(
+        start=first,
+        end=last,
+        text=text,
+        namespace=namespace,
+        grew=share,
+        within_s=within_s,
+        severity=severity,
+        code=code,
+        acknowledged=acknowledged,
+        owner=owner,
+        format=table_format,
+        has_job=has_job,
+    )
+    return await backend.fleet.facets(query)
 
 
 @get("/tables/heat", operation_id="getHeat", summary="Heat map of tables", responses=documented(503), opt=LAKE_PAGE)
@@ -114,6 +169,7 @@ async def get_timeline(
     lanes: p.Lanes = None,
     job: p.Job = None,
     compare: p.Compare = None,
+    compare_table: p.CompareTable = "",
     ref: p.RefName = None,
     detail: p.WithDetail = False,
 ) -> Timeline:
@@ -121,7 +177,8 @@ async def get_timeline(
     first, last = v.span(start, end, _now_ms(backend), 6 * v.HOUR_MS)
     asked = TimeRange.parse(first, last, step)
     name = v.known_name(backend, catalog, namespace, table)
-    answer = backend.timelines.answer(name, asked, v.lane_names(lanes), job, compare, ref=ref)
+    other = v.table_named(backend, compare_table) if compare_table else None
+    answer = backend.timelines.answer(name, asked, v.lane_names(lanes), job, compare, ref=ref, other=other)
     if not detail:
         found = await answer
         request.scope["state"][FAILED] = found.failed
@@ -244,4 +301,4 @@ one_table = Router(
     "/tables/{catalog:str}/{namespace:str}/{table:str}",
     route_handlers=[get_table, get_timeline, list_table_commits, get_commit],
 )
-HANDLERS = [list_tables, get_heat, one_table, list_commits]
+HANDLERS = [list_tables, get_table_facets, get_heat, one_table, list_commits]

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 from litestar.params import PathParameter, QueryParameter
 
 from limnograph.domain.answers.explanations import BaselineKind
+from limnograph.domain.answers.findings import AcknowledgedFilter
 from limnograph.domain.answers.lane_specs import DEFAULT_LANES, LANES
 from limnograph.domain.answers.partitions import PartitionSort
+from limnograph.domain.finding_codes import FindingCode, FindingSeverity
 from limnograph.domain.queries import (
     DEFAULT_WITHIN_S,
     MAX_GREW,
@@ -18,6 +20,7 @@ from limnograph.domain.queries import (
     CommitSort,
     Direction,
     FleetSort,
+    TableFormat,
 )
 from limnograph.domain.time import LATEST_MS, MAX_POINTS, MAX_STEP_S, Millis
 from limnograph.services.timeline.timeline import MAX_COMPARE_S
@@ -93,6 +96,14 @@ CompareTables = Annotated[
         schema_extra=_within(1, MAX_COMPARE_S),
     ),
 ]
+CompareTable = Annotated[
+    str,
+    QueryParameter(
+        name="cmp_table",
+        description="Also return the lanes of another table for the same range: `catalog.namespace.table`. Not with "
+        "`cmp`.",
+    ),
+]
 RefName = Annotated[
     str | None,
     QueryParameter(
@@ -112,7 +123,14 @@ Cursor = Annotated[str | None, QueryParameter(name="cursor", description=_CURSOR
 Limit = Annotated[int, QueryParameter(name="limit", description="Rows per page.", schema_extra=_within(1, MAX_LIMIT))]
 Text = Annotated[str, QueryParameter(name="q", description="Part of the name, case-insensitive.")]
 NamespaceFilter = Annotated[str, QueryParameter(name="ns", description="`catalog.namespace` or a namespace.")]
-Sort = Annotated[FleetSort, QueryParameter(name="sort", description="`attention`: by rank of reason, then magnitude.")]
+Sort = Annotated[
+    FleetSort,
+    QueryParameter(
+        name="sort",
+        description="`attention`: by rank of reason, then magnitude. `growth`: by the largest increase in data files "
+        "within `within` seconds, as a share.",
+    ),
+]
 Dir = Annotated[Direction, QueryParameter(name="dir", description="Unknown values are last in both orders.")]
 SnapshotId = Annotated[
     str, PathParameter(description="Snapshot id as text, with all digits.", schema_extra={"pattern": "^-?[0-9]{1,19}$"})
@@ -129,8 +147,33 @@ Within = Annotated[
     int | None,
     QueryParameter(
         name="within",
-        description=f"Seconds for `grew`; default {DEFAULT_WITHIN_S}.",
+        description=f"Seconds of growth, for `grew`, `sort=growth` and the field `growth`; default {DEFAULT_WITHIN_S}.",
         schema_extra=_within(1, MAX_WITHIN_S),
+    ),
+]
+OfSeverity = Annotated[
+    FindingSeverity | None,
+    QueryParameter(name="severity", description="Only tables with an open finding of this severity."),
+]
+OfCode = Annotated[
+    FindingCode | None, QueryParameter(name="code", description="Only tables with an open finding of this code.")
+]
+IsAcknowledged = Annotated[
+    AcknowledgedFilter | None,
+    QueryParameter(
+        name="acknowledged",
+        description="Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, "
+        "`any`. Default `false` with `severity` or `code`, otherwise no filter.",
+    ),
+]
+OfOwner = Annotated[str, QueryParameter(name="owner", description="Only tables of this owner.")]
+OfFormat = Annotated[TableFormat | None, QueryParameter(name="format", description="Only tables of this format.")]
+HasJob = Annotated[
+    bool | None,
+    QueryParameter(
+        name="has_job",
+        description="Only tables that a job reads or writes, or that none does: jobs that ran in the last 14 days, and "
+        "those of the settings.",
     ),
 ]
 Operation = Annotated[

@@ -15,7 +15,7 @@ from limnograph.api.wire.parameters import CONDITION, MAX_CONDITIONS_CHARS
 from limnograph.domain.answers.lane_specs import DEFAULT_LANES, LANES
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName, from_path_segment, unescape_level
-from limnograph.domain.queries import DEFAULT_WITHIN_S, MAX_GREW, MAX_LIMIT, MAX_PARTITIONS, MAX_WITHIN_S
+from limnograph.domain.queries import MAX_GREW, MAX_LIMIT, MAX_PARTITIONS, MAX_WITHIN_S
 from limnograph.domain.time import LATEST_MS, Millis
 from limnograph.services.server.backend import Backend
 from limnograph.services.timeline.timeline import MAX_COMPARE_S
@@ -53,6 +53,14 @@ def known_name(backend: Backend, catalog: str, namespace: str, table: str) -> Ta
     return backend.resolved(table_name(catalog, namespace, table))
 
 
+def table_named(backend: Backend, text: str) -> TableName:
+    """The known table that `cmp_table` names. Raises InvalidInput."""
+    found = backend.named(text)
+    if found is None:
+        raise InvalidInput("cmp_table", f"{text!r} is not a known table; use catalog.namespace.table")
+    return found
+
+
 def lane_names(text: str | None) -> tuple[str, ...]:
     """Lane ids in display order, without duplicates. Raises InvalidInput."""
     if not text:
@@ -72,15 +80,13 @@ def page_size(limit: int) -> int:
     return limit
 
 
-def growth(grew: float | None, within: int | None) -> tuple[float | None, int]:
-    """The growth filter: share and seconds. Raises InvalidInput."""
-    if grew is None and within is not None:
-        raise InvalidInput("within", "requires `grew`; send both")
+def growth(grew: float | None, within: int | None) -> tuple[float | None, int | None]:
+    """Share and seconds of growth; None if not given. Raises InvalidInput."""
     if grew is not None and not 0 <= grew <= MAX_GREW:
         raise InvalidInput("grew", f"must be a share between 0 and {MAX_GREW:.0f}, such as 0.2")
     if within is not None and not 1 <= within <= MAX_WITHIN_S:
         raise InvalidInput("within", f"must be between 1 and {MAX_WITHIN_S} seconds")
-    return grew, DEFAULT_WITHIN_S if within is None else within
+    return grew, within
 
 
 def span(start: Millis | None, end: Millis | None, now_ms: Millis, width_ms: int) -> tuple[Millis, Millis]:

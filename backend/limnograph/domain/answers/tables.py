@@ -93,9 +93,9 @@ class Growth(View, frozen=True, kw_only=True):
 
 
 class TableRow(View, frozen=True, kw_only=True):
-    """One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested. `findings`:
-    the open ones, the most severe first, acknowledged ones last, whatever the range; acknowledged ones do not count for
-    `reason` and the order of the list. `owner`: as in `Finding`.
+    """One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested by `within`,
+    `grew` or `sort`. `findings`: the open ones, the most severe first, acknowledged ones last, whatever the range;
+    acknowledged ones do not count for `reason` and the order of the list. `owner`: as in `Finding`.
     """
 
     catalog: str
@@ -122,6 +122,29 @@ class TablesPage(View, frozen=True, kw_only=True):
     watermark: Millis | None
     namespaces: list[str]
     hints: list[Hint]
+
+
+class FacetValue(View, frozen=True, kw_only=True):
+    """A value of a filter, and how many tables it would leave."""
+
+    value: str
+    tables: int
+
+
+class TableFacets(View, frozen=True, kw_only=True):
+    """Values of each filter with the number of tables that match them and all other filters of the request; at most
+    100 values each, those of most tables. `severity`, `code`, `acknowledged`: of open findings; the first two count
+    findings that are not acknowledged, unless the request says otherwise. `total`: tables that match the request.
+    """
+
+    total: int
+    severity: list[FacetValue]
+    code: list[FacetValue]
+    acknowledged: list[FacetValue]
+    owner: list[FacetValue]
+    format: list[FacetValue]
+    has_job: list[FacetValue]
+    namespace: list[FacetValue]
 
 
 class FleetHeatRow(View, frozen=True, kw_only=True):

@@ -154,11 +154,13 @@ class Range(msgspec.Struct, frozen=True):
 
 class ComparedPeriod(msgspec.Struct, frozen=True, kw_only=True):
     """The same lanes for the period `seconds` earlier (a multiple of the step): their value `i` belongs to `t[i]` minus
-    `seconds`; events and bars carry their own instants.
+    `seconds`; events and bars carry their own instants. With `table` (`catalog.namespace.table`), the lanes of that
+    table for the same period, and `seconds` is 0.
     """
 
     seconds: int
     lanes: list[Lane]
+    table: str | None = None
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):

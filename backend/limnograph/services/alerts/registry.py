@@ -183,6 +183,14 @@ class AlertRegistry:
             found = [self._episode(key) for key in keys]
         return sorted(found, key=lambda episode: (-episode.fact.starts_at, episode.fact.fingerprint))
 
+    def with_prefix(self, prefix: str, limit: int) -> list[AlertEpisode]:
+        """The newest episode in memory of each alert whose fingerprint begins with a text, newest first."""
+        with self._lock:
+            found = [
+                self._episode((mark, starts[-1])) for mark, starts in self._starts.items() if mark.startswith(prefix)
+            ]
+        return sorted(found, key=lambda episode: -episode.fact.starts_at)[:limit]
+
     async def of_fingerprint(self, fingerprint: str) -> list[AlertEpisode]:
         """All episodes of one alert, newest first; from the meta table if none is in memory. Raises SourceError."""
         with self._lock:

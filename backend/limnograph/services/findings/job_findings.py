@@ -27,6 +27,7 @@ from limnograph.services.effects.cases import EffectCases, Subject
 from limnograph.services.findings.evaluation import HARM
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_history import JobHistory, Reader
+from limnograph.services.jobs.directory import JobDirectory
 from limnograph.services.lake.store import HotStore
 
 LOOKS = 4
@@ -66,8 +67,9 @@ class JobFindings:
         *,
         limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
         objectives: Objectives = Objectives(),  # noqa: B008  # immutable
+        directory: JobDirectory | None = None,
     ) -> None:
-        self._objectives = objectives
+        self._objectives, self._directory = objectives, directory
         self._store, self._history, self._cases, self._clock, self._limits = store, history, cases, clock, limits
         self._looks: dict[Reader, _JobLook] = {}
         self._slow: dict[Reader, _SlowdownCheck] = {}
@@ -81,6 +83,8 @@ class JobFindings:
         except LimnographError as error:
             _log.info("job runs: %s", error)
             return
+        if self._directory is not None:
+            self._directory.take((self._store.resolved(name), job) for name, job in self._history.readers)
         found: dict[str, list[Episode]] = defaultdict(list)
         names = self._store.reading.lake.names
         measurements = LOOKS

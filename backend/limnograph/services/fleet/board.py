@@ -26,7 +26,7 @@ from limnograph.services.lake.table import HotTable
 
 NOBODY = TableName("", "", "")
 _SAME_MS = 10_000
-Grown = tuple[float, int]
+Grown = tuple[float | None, int]
 
 
 class Span(NamedTuple):
@@ -118,7 +118,8 @@ class FleetBoard:
     `keys`: sort keys of all rows, by name
     `rows`: their tables in the same order; None: a damaged name
     `made`: rows built so far
-    `grown`: share and seconds of the growth that its rows have; None: all rows of the lake
+    `grown`: share and seconds of the growth that its rows have; share None: any; None: growth is not evaluated
+    `table_keys`: `key_of` the table of each row
     `slots`: of its rows; -1: a name without a table
     `vectors`: the columns that its slots belong to
     `findings`: by which it is sorted, without `hidden`, the ids of acknowledged ones
@@ -138,11 +139,12 @@ class FleetBoard:
         vectors: Vectors,
         slots: Ints,
         findings: FindingsBoard,
+        table_keys: Sequence[str],
         hidden: frozenset[str] = frozenset(),
         grown: Grown | None = None,
     ) -> None:
         self.lake, self.keys, self.rows, self.slots, self.grown = lake, keys, rows, slots, grown
-        self.findings, self.hidden = findings, hidden
+        self.findings, self.hidden, self.table_keys = findings, hidden, table_keys
         self.vectors = vectors
         self.span, self.paces = span, paces
         self.folded, self.namespaces = listing.folded, listing.namespaces

@@ -125,6 +125,14 @@ class GrowthIndex:
             grown[places] = self.columns.shares(slots[places], *span, within_s * MICROS_PER_SECOND) > share
             return grown
 
+    def shares(
+        self, tables: Sequence[HotTable], slots: Ints, span: tuple[Micros, Micros], within_s: int
+    ) -> NDArray[np.float64]:
+        """Greatest growth of each table within some seconds in the range (microseconds); NOTHING without one."""
+        with self._lock:
+            self.columns.hold(tables, slots)
+            return self.columns.shares(slots, *span, within_s * MICROS_PER_SECOND)
+
     def _told(
         self, tables: Sequence[HotTable], span: tuple[Micros, Micros], share: float, now: Micros, *, exact: bool
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -13,6 +13,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.queries import FleetQuery
 from limnograph.domain.thresholds import JobPace
 from limnograph.domain.time import MICROS_PER_MS
+from limnograph.services.fleet.growth import NOTHING
 from limnograph.services.fleet.state_vectors import StateVectors
 from limnograph.services.lake.columns import NULL, Ints
 
@@ -28,6 +29,8 @@ _VALUES = {
 }
 _SHARES = {"small_share": "small_files", "delete_share": "total_delete_files"}
 """Columns that are sorted by their number per data file."""
+_FROM_ZERO = 1e18
+"""Sorts growth from no file before every share."""
 
 
 class SortKeys:
@@ -36,6 +39,8 @@ class SortKeys:
     `ends`: their states at the start of the range, at the instant that differences are relative to, and at the end;
       looked up when a column is sorted
     `paces`: paces of jobs since the second of these instants
+    `shares`: greatest growth of each table within the requested time, NOTHING if it did not grow; looked up when
+      sorted by
     """
 
     def __init__(
@@ -44,14 +49,22 @@ class SortKeys:
         magnitudes: NDArray[np.float64],
         names: Sequence[TableName],
         paces: Mapping[TableName, JobPace],
+        *,
         ends: Callable[[], tuple[StateVectors, StateVectors, StateVectors]],
+        shares: Callable[[], NDArray[np.float64]],
     ) -> None:
         self.ranks, self.magnitudes, self.names, self.paces, self._ends = ranks, magnitudes, names, paces, ends
+        self._shares = shares
 
     @cached_property
     def ends(self) -> tuple[StateVectors, StateVectors, StateVectors]:
         """The states at the start, at the instant of the comparison, and at the end."""
         return self._ends()
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """Growth of each table, from zero as a large number: a cursor has only finite ones."""
+        return np.minimum(self._shares(), _FROM_ZERO)
 
     def order(self, query: FleetQuery, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
         """Indexes of the chosen rows in the query's order: equal keys by name, unknown values last either way."""
@@ -94,6 +107,8 @@ class SortKeys:
             told = [None if pace is None else of(pace) for pace in paces]
             found = np.array([np.nan if value is None else value for value in told], np.float64)
             return found, ~np.isnan(found)
+        if sort == "growth":
+            return self.shares, self.shares > NOTHING
         begin, before, after = self.ends
         if sort == "commits":
             return after.ordinal - begin.ordinal, np.ones(len(self.names), np.bool_)

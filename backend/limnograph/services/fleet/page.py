@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from limnograph.domain import cursors
-from limnograph.domain.answers.tables import FleetHeat, Hint, TableRow, TablesPage
+from limnograph.domain.answers.tables import FleetHeat, Hint, TableFacets, TableRow, TablesPage
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import HEAT_ROWS, FleetQuery
 from limnograph.domain.time import MS_PER_SECOND, Micros, Millis, to_micros, to_millis
@@ -38,7 +39,9 @@ from limnograph.services.fleet.board import (
     taken,
     with_unknown_tables,
 )
-from limnograph.services.fleet.order import SortKeys, matching
+from limnograph.services.fleet.filters import FleetFilters, LinkedTables
+from limnograph.services.fleet.growth import NOTHING
+from limnograph.services.fleet.order import SortKeys
 from limnograph.services.fleet.reasons import ranks
 from limnograph.services.fleet.rows import RowInput, RowWindow
 from limnograph.services.fleet.state_vectors import STATE, StateVectors
@@ -88,8 +91,10 @@ class FleetService:
         sighted: Callable[[], Sighted | None] = lambda: None,
         catalogs: Collection[str] = (),
         findings: FindingPages,
+        linked: LinkedTables = lambda _names: (),
     ) -> None:
         self._findings = findings
+        self._filters = FleetFilters(findings.team.owners, linked)
         self._sighted, self._catalogs = sighted, catalogs
         self._store, self._jobs, self._clock, self._alerts = store, jobs, clock, alerts
         self._lock = threading.Lock()
@@ -117,6 +122,16 @@ class FleetService:
             namespaces=board.namespaces,
             hints=self.hints(seen.reading),
         )
+
+    async def facets(self, query: FleetQuery) -> TableFacets:
+        """The number of tables for each value of each filter. Raises SourceError before the first read."""
+        seen = await self._seen(query)
+
+        def counted() -> TableFacets:
+            with self._lock:
+                return self._filters.facets(self._board(seen, _grown(query)), query)
+
+        return await asyncio.to_thread(counted)
 
     async def heat(self, query: FleetQuery) -> FleetHeat:
         """The first matching tables over time. Raises SourceError before the first read."""
@@ -163,10 +178,9 @@ class FleetService:
         self, seen: _PageView, query: FleetQuery, after: After | None
     ) -> tuple[list[TableRow], int, cursors.Position | None, FleetBoard]:
         """The rows of a page, the number of matching rows, where the next page begins, and the board they are from."""
-        grown = None if query.grew is None else (query.grew, query.within_s)
         with self._lock:
-            board = self._board(seen, grown)
-            order = board.keys.order(query, matching(board.keys.names, board.folded, query))
+            board = self._board(seen, _grown(query))
+            order = board.keys.order(query, self._filters.chosen(board, query))
             begin = board.keys.after(query, order, after.row) if after else 0
             page = order[begin : begin + query.limit].tolist()
             self._make(board, [place for place in page if place not in board.made])
@@ -188,7 +202,7 @@ class FleetService:
         edges = between.tolist()
         with self._lock:
             board = self._board(seen, None)
-            order = board.keys.order(query, matching(board.keys.names, board.folded, query))
+            order = board.keys.order(query, self._filters.chosen(board, query))
             page = order[:HEAT_ROWS]
             columns, given = board.vectors.columns, [board.rows[place] for place in page.tolist()]
             names, slots = [board.keys.names[place] for place in page.tolist()], board.slots[page]
@@ -250,8 +264,10 @@ class FleetService:
         listing = self._listed(lake, damaged)
         with vectors.columns.lock:
             slots = vectors.columns.update(tables)
-        if grown is not None:  # filter by growth first: then only the remaining tables are evaluated
-            chosen = np.flatnonzero(vectors.growth.grown(tables, micros, *grown, self._clock.now()))
+        if grown is not None and grown[0] is not None:
+            # filter by growth first: then only the remaining tables are evaluated
+            share, within_s = grown[0], grown[1]
+            chosen = np.flatnonzero(vectors.growth.grown(tables, micros, share, within_s, self._clock.now()))
             tables, damaged, listing = tuple(tables[place] for place in chosen), [], listing.among(chosen)
             slots = slots[chosen]
         order, lost, findings, hidden = listing.order, len(damaged), self._findings.board, self._findings.acknowledged
@@ -266,8 +282,14 @@ class FleetService:
             before = begin if span.then == span.start else at(then, then - 1)
             return begin, before, at(micros[1] - 1, micros[1] - 1)
 
+        def shares() -> NDArray[np.float64]:
+            found = np.full(len(tables) + lost, NOTHING)
+            if grown is not None:
+                found[: len(tables)] = vectors.growth.shares(tables, slots, micros, grown[1])
+            return found[order]
+
         rows: list[HotTable | None] = [*tables, *([None] * lost)]
-        sort_keys = SortKeys(ranked[order], opened[order], listing.names, paces.compared, ends)
+        sort_keys = SortKeys(ranked[order], opened[order], listing.names, paces.compared, ends=ends, shares=shares)
         own = taken(slots, np.where(order < len(tables), order, -1))
         named = [rows[place] for place in order.tolist()]
         return FleetBoard(
@@ -280,6 +302,7 @@ class FleetService:
             vectors=vectors,
             slots=own,
             findings=findings,
+            table_keys=[keys[place] for place in order.tolist()],
             hidden=hidden,
             grown=grown,
         )
@@ -289,3 +312,8 @@ class FleetService:
         if self._listing is None or self._listing.of is not lake.names:
             self._listing = FleetListing(lake.names, [*(table.name or NOBODY for table in lake.listed), *damaged])
         return self._listing
+
+
+def _grown(query: FleetQuery) -> Grown | None:
+    within_s = query.growth_within_s
+    return None if within_s is None else (query.grew, within_s)

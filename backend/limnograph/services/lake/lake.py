@@ -86,6 +86,10 @@ class Lake:
         """Known names whose plain form differs. O(names) once per lake."""
         return {name.plain: name for name in [*self.damaged, *self.names] if name.plain != PlainName(*name)}
 
+    def named(self, text: str) -> TableName | None:
+        """The known table that `catalog.namespace.table` names; None if there is none. O(names)."""
+        return next((name for name in (*self.names, *self.damaged) if ".".join(name.plain) == text), None)
+
     def find(self, name: TableName) -> History | None:
         """The history under a current or former name; None for a name that was never readable. Raises NotFound."""
         uuid = self.names.get(name)

@@ -102,6 +102,10 @@ class HotStore:
             return reading
         return reading._replace(error=_hangs(began))
 
+    def named(self, text: str) -> TableName | None:
+        """The known table that `catalog.namespace.table` names; None if there is none. O(names)."""
+        return self.reading.lake.named(text)
+
     def resolved(self, name: TableName) -> TableName:
         """The known name for a name that may be spelled in its plain form."""
         return self._reading.lake.resolved(name)

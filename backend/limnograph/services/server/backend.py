@@ -11,6 +11,7 @@ from limnograph.services.alerts.pages import AlertPages
 from limnograph.services.effects.ledger import EffectLedger
 from limnograph.services.events.intake import EventIntake
 from limnograph.services.explain.page import ExplainPages
+from limnograph.services.find.finder import Finder
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.fleet.page import FleetService
 from limnograph.services.jobs.runs import RunRegistry
@@ -52,6 +53,8 @@ class Backend(NamedTuple):
     """What maintenance operations did to jobs."""
     findings: FindingPages
     """What is wrong with tables."""
+    finder: Finder
+    """Finds what a text names."""
     notes: NotePages
     """What the team wrote."""
     runs: RunRegistry
@@ -68,5 +71,7 @@ class Backend(NamedTuple):
     """Versions of pages."""
     live: Live
     """The hub of the live streams."""
+    named: Callable[[str], TableName | None] = lambda _text: None
+    """The known table of a text such as `catalog.namespace.table`."""
     resolved: Callable[[TableName], TableName] = lambda name: name
     """The known name for a name in a path, which may be spelled without escapes."""

@@ -71,16 +71,22 @@ class TimelineService:
         compare_s: int | None,
         *,
         ref: str | None = None,
+        other: TableName | None = None,
     ) -> Timeline:
-        """Lanes in the requested order. Raises NotFound, InvalidInput; SourceError if no lane is available."""
-        before = None if compare_s is None else _earlier(span, compare_s)
+        """Lanes in the requested order. `other`: the table to compare with, instead of a period. Raises NotFound,
+        InvalidInput; SourceError if no lane is available.
+        """
+        if compare_s is not None and other is not None:
+            raise InvalidInput("cmp_table", "cannot be combined with `cmp`; omit one of them")
+        before = _earlier(span, compare_s) if compare_s is not None else span if other is not None else None
         reading = self._store.reading
         if reading.error is None or reading.lake.histories:
             reading.lake.find(name)  # an unknown table is an error of the request, not of a lane
         with self._store.reads.page():
             async with asyncio.TaskGroup() as group:
                 now = group.create_task(self._lanes(name, span, asked, job, ref))
-                then = group.create_task(self._lanes(name, before, asked, job)) if before else None
+                compared = (name, job) if other is None else (other, None)
+                then = group.create_task(self._lanes(compared[0], before, asked, compared[1])) if before else None
         ordered = now.result()
         _raise_if_nothing(ordered)
         watermark = self._store.known_until(name)
@@ -89,7 +95,11 @@ class TimelineService:
             watermark=to_millis(watermark),
             t=list(span.instants()),
             lanes=ordered,
-            cmp=ComparedPeriod(seconds=(span.start - before.start) // MS_PER_SECOND, lanes=then.result())
+            cmp=ComparedPeriod(
+                seconds=(span.start - before.start) // MS_PER_SECOND,
+                lanes=then.result(),
+                table=None if other is None else ".".join(other.plain),
+            )
             if before and then
             else None,
         )

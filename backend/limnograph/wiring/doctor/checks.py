@@ -59,6 +59,12 @@ def checks(settings: Settings) -> list[Check]:
     ]
 
 
+def first_checks(settings: Settings) -> list[Check]:
+    """Those of a first settings file: its catalogs, and what is observed."""
+    listed = observed.ListedNames(settings)
+    return [*_catalogs(settings, listed), *observed.checks(settings, listed)]
+
+
 def _catalogs(settings: Settings, listed: observed.ListedNames) -> Iterator[Check]:
     for name in settings.catalogs:
         remedy = f"correct [catalogs.{name}], or start the catalog"

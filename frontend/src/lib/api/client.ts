@@ -29,7 +29,8 @@ const leaveForLogin = loginDoor({
   now: Date.now,
 });
 
-async function request<M extends 'get' | 'post', P extends PathWith<M>>(
+/** Sends a question; for the questions of parts that are loaded on demand, which are not here. */
+export async function request<M extends 'get' | 'post', P extends PathWith<M>>(
   method: M,
   path: P,
   input: RequestInput<M, P>,

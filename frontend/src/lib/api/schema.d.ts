@@ -149,6 +149,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find by id or name
+         * @description What a text names: commits, alerts, findings, tables, jobs and applications of all tables. Answered from memory;
+         *     for a snapshot id that is not there, the meta tables are searched.
+         */
+        get: operations["find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/findings": {
         parameters: {
             query?: never;
@@ -415,9 +436,31 @@ export interface paths {
         };
         /**
          * List tables
-         * @description Tables, each with the reason for its rank; default range: the last 24 hours.
+         * @description Tables that match all filters, each with the reason for its rank; default range: the last 24 hours. Findings,
+         *     owners and jobs are those of now, whatever the range.
          */
         get: operations["listTables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tables/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Values of the filters of tables
+         * @description How many tables each value of each filter would leave, the other filters being as in the request. Filters have
+         *     the meaning that they have in the list of tables.
+         */
+        get: operations["getTableFacets"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1223,11 +1266,14 @@ export interface components {
         /**
          * ComparedPeriod
          * @description The same lanes for the period `seconds` earlier (a multiple of the step): their value `i` belongs to `t[i]` minus
-         *         `seconds`; events and bars carry their own instants.
+         *         `seconds`; events and bars carry their own instants. With `table` (`catalog.namespace.table`), the lanes of that
+         *         table for the same period, and `seconds` is 0.
          */
         ComparedPeriod: {
             lanes: (components["schemas"]["StepLane"] | components["schemas"]["LineLane"] | components["schemas"]["BandLane"] | components["schemas"]["EventsLane"] | components["schemas"]["BarsLane"])[];
             seconds: number;
+            /** @default null */
+            table: string | null;
         };
         /**
          * CompetingChange
@@ -1416,6 +1462,14 @@ export interface components {
             hypotheses: components["schemas"]["Hypothesis"][];
             id: string;
             verdict: string;
+        };
+        /**
+         * FacetValue
+         * @description A value of a filter, and how many tables it would leave.
+         */
+        FacetValue: {
+            tables: number;
+            value: string;
         };
         /**
          * Field
@@ -2006,6 +2060,42 @@ export interface components {
             runs_24h: number | null;
             /** @enum {unknown} */
             source: "metrics" | "runs" | "settings";
+        };
+        /**
+         * Match
+         * @description What a text names. `id`: the snapshot id, fingerprint, finding id, full table name, job or application. `path`:
+         *         its page in the dashboard. `name`: alert name, code of the finding, or the table's `reason`. The table is that of
+         *         the commit, alert or finding; of a job or an application, one of `tables`. `at`: when it was committed, began to
+         *         fire, or opened; of an application, its newest commit. `commits`: of an application, in memory.
+         */
+        Match: {
+            /** @default null */
+            at: number | null;
+            /** @default null */
+            catalog: string | null;
+            /** @default null */
+            commits: number | null;
+            id: string;
+            /** @enum {unknown} */
+            kind: "alert" | "application" | "commit" | "finding" | "job" | "table";
+            /** @default null */
+            name: string | null;
+            /** @default null */
+            namespace: string | null;
+            path: string;
+            /** @default null */
+            table: string | null;
+            /** @default null */
+            tables: number | null;
+        };
+        /**
+         * Matches
+         * @description What matches, the most certain first: ids, then tables, jobs and applications. `not_searched`: sources that did
+         *         not respond, so that what they know is missing.
+         */
+        Matches: {
+            not_searched: "meta"[];
+            rows: components["schemas"]["Match"][];
         };
         /**
          * MatrixVersion
@@ -2747,6 +2837,22 @@ export interface components {
             watermark: number | null;
         };
         /**
+         * TableFacets
+         * @description Values of each filter with the number of tables that match them and all other filters of the request; at most
+         *         100 values each, those of most tables. `severity`, `code`, `acknowledged`: of open findings; the first two count
+         *         findings that are not acknowledged, unless the request says otherwise. `total`: tables that match the request.
+         */
+        TableFacets: {
+            acknowledged: components["schemas"]["FacetValue"][];
+            code: components["schemas"]["FacetValue"][];
+            format: components["schemas"]["FacetValue"][];
+            has_job: components["schemas"]["FacetValue"][];
+            namespace: components["schemas"]["FacetValue"][];
+            owner: components["schemas"]["FacetValue"][];
+            severity: components["schemas"]["FacetValue"][];
+            total: number;
+        };
+        /**
          * TableRef
          * @description A table by its plain name. `path`: the path of its page.
          */
@@ -2758,9 +2864,9 @@ export interface components {
         };
         /**
          * TableRow
-         * @description One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested. `findings`:
-         *         the open ones, the most severe first, acknowledged ones last, whatever the range; acknowledged ones do not count for
-         *         `reason` and the order of the list. `owner`: as in `Finding`.
+         * @description One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested by `within`,
+         *         `grew` or `sort`. `findings`: the open ones, the most severe first, acknowledged ones last, whatever the range;
+         *         acknowledged ones do not count for `reason` and the order of the list. `owner`: as in `Finding`.
          */
         TableRow: {
             catalog: string;
@@ -3506,6 +3612,96 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LedgerPage"];
+                };
+            };
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    find: {
+        parameters: {
+            query?: {
+                /** @description A snapshot id; the beginning of an alert fingerprint or a finding id, at least 6 characters; or a part of the name of a table, job or application, case-insensitive. Applications are found by their id or name, from 3 characters on. */
+                q?: string;
+                /** @description Results of each kind. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Matches"];
                 };
             };
             /** @description The response with the `ETag` of `If-None-Match` is still current. */
@@ -4793,8 +4989,8 @@ export interface operations {
                 q?: string;
                 /** @description `catalog.namespace` or a namespace. */
                 ns?: string;
-                /** @description `attention`: by rank of reason, then magnitude. */
-                sort?: "attention" | "name" | "data_files" | "delete_files" | "records" | "bytes" | "small_files" | "file_size_p50" | "manifests" | "live_snapshots" | "small_share" | "delete_share" | "skew" | "commits" | "last_commit" | "job_duration" | "job_p95" | "delta_data_files" | "delta_delete_files" | "delta_records" | "delta_bytes" | "delta_job_duration" | "delta_job_p95" | "delta_share_data_files" | "delta_share_delete_files" | "delta_share_records" | "delta_share_bytes";
+                /** @description `attention`: by rank of reason, then magnitude. `growth`: by the largest increase in data files within `within` seconds, as a share. */
+                sort?: "attention" | "name" | "data_files" | "delete_files" | "records" | "bytes" | "small_files" | "file_size_p50" | "manifests" | "live_snapshots" | "small_share" | "delete_share" | "skew" | "commits" | "last_commit" | "job_duration" | "job_p95" | "delta_data_files" | "delta_delete_files" | "delta_records" | "delta_bytes" | "delta_job_duration" | "delta_job_p95" | "delta_share_data_files" | "delta_share_delete_files" | "delta_share_records" | "delta_share_bytes" | "growth";
                 /** @description Unknown values are last in both orders. */
                 dir?: "asc" | "desc";
                 /** @description Start, epoch ms, inclusive. */
@@ -4803,10 +4999,22 @@ export interface operations {
                 to?: number;
                 /** @description Only tables whose data files grew by more than this share (0.2: 20 %) within `within` seconds. */
                 grew?: number;
-                /** @description Seconds for `grew`; default 300. */
+                /** @description Seconds of growth, for `grew`, `sort=growth` and the field `growth`; default 300. */
                 within?: number;
                 /** @description Take differences against the state this many seconds before the end; default the range's start. */
                 cmp?: number;
+                /** @description Only tables with an open finding of this severity. */
+                severity?: "critical" | "warning" | "info" | null;
+                /** @description Only tables with an open finding of this code. */
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
+                /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
+                acknowledged?: "true" | "false" | "any" | null;
+                /** @description Only tables of this owner. */
+                owner?: string;
+                /** @description Only tables of this format. */
+                format?: "iceberg" | "delta" | "hudi" | null;
+                /** @description Only tables that a job reads or writes, or that none does: jobs that ran in the last 14 days, and those of the settings. */
+                has_job?: boolean;
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;
                 /** @description Rows per page. */
@@ -4825,6 +5033,116 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TablesPage"];
+                };
+            };
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTableFacets: {
+        parameters: {
+            query?: {
+                /** @description Part of the name, case-insensitive. */
+                q?: string;
+                /** @description `catalog.namespace` or a namespace. */
+                ns?: string;
+                /** @description Start, epoch ms, inclusive. */
+                from?: number;
+                /** @description End, epoch ms, exclusive; default now. */
+                to?: number;
+                /** @description Only tables whose data files grew by more than this share (0.2: 20 %) within `within` seconds. */
+                grew?: number;
+                /** @description Seconds of growth, for `grew`, `sort=growth` and the field `growth`; default 300. */
+                within?: number;
+                /** @description Only tables with an open finding of this severity. */
+                severity?: "critical" | "warning" | "info" | null;
+                /** @description Only tables with an open finding of this code. */
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
+                /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
+                acknowledged?: "true" | "false" | "any" | null;
+                /** @description Only tables of this owner. */
+                owner?: string;
+                /** @description Only tables of this format. */
+                format?: "iceberg" | "delta" | "hudi" | null;
+                /** @description Only tables that a job reads or writes, or that none does: jobs that ran in the last 14 days, and those of the settings. */
+                has_job?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableFacets"];
                 };
             };
             /** @description The response with the `ETag` of `If-None-Match` is still current. */
@@ -5861,6 +6179,8 @@ export interface operations {
                 job?: string;
                 /** @description Also return the period this many seconds earlier. */
                 cmp?: number;
+                /** @description Also return the lanes of another table for the same range: `catalog.namespace.table`. Not with `cmp`. */
+                cmp_table?: string;
                 /** @description Branch or tag; `off_ref` of the lane of commits lists the commits that are not its ancestors. */
                 ref?: string;
                 /** @description Also return the table's details, which saves one request. */

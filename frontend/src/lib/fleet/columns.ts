@@ -116,6 +116,21 @@ export const COLUMNS: readonly Column[] = [
     cell: (row) => cell(shareOf(row.values.data_files, row.deltas.data_files), (v) => signed(v, percent)),
   },
   {
+    id: 'growth',
+    heading: 'Growth',
+    title:
+      'Largest increase in data files within the time of the growth filter (1 h unless it says otherwise)',
+    sort: 'growth',
+    cell: ({ growth }) =>
+      growth
+        ? {
+            ...cell(growth.share, (share) => signed(share, percent)),
+            ...(growth.share === null && { text: 'from 0' }),
+            share: `${count(growth.files_before)} → ${count(growth.files_after)}`,
+          }
+        : cell(null, count),
+  },
+  {
     id: 'small',
     heading: 'Small',
     title: 'Share of data files under the small-file threshold',

@@ -20,6 +20,7 @@ const COLUMNS: readonly (readonly [name: string, of: (row: Row) => string | numb
   ['job_p95_ratio', (row) => row.deltas.job_p95_ratio],
   ['data_files', (row) => row.values.data_files],
   ['delta_data_files', (row) => row.deltas.data_files],
+  ['growth_share', (row) => row.growth?.share ?? null],
   ['small_files', (row) => row.values.small_files],
   ['delete_files', (row) => row.values.delete_files],
   ['delta_delete_files', (row) => row.deltas.delete_files],

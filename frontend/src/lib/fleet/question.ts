@@ -3,11 +3,20 @@ import type { FleetQuestion, FleetSort } from '#lib/api/client.ts';
 import { findUnknownValues } from '#lib/state/unknown-values.ts';
 import { readPeriod, writePeriod } from '#lib/time/period.ts';
 import { COLUMNS, readColumns, writeColumns } from './columns.ts';
+import {
+  chipsOf,
+  FILTER_VALUES,
+  filterQuestion,
+  NO_FILTERS,
+  readFilters,
+  writeFilters,
+  type FleetFilters,
+} from './filters.ts';
 import { MEASURES, type Measure } from './heat.ts';
 
 export const PAGE_ROWS = 50;
 
-export interface FleetView {
+export interface FleetView extends FleetFilters {
   q: string;
   /** `catalog.namespace`, or empty for all. */
   ns: string;
@@ -52,6 +61,7 @@ const SORTS = new Set<string>([
   'delta_share_delete_files',
   'delta_share_records',
   'delta_share_bytes',
+  'growth',
 ] satisfies FleetSort[]);
 const isSort = (text: string | null): text is FleetSort => text !== null && SORTS.has(text);
 
@@ -65,6 +75,7 @@ export function readFleetView(params: URLSearchParams): FleetView {
   const dir = params.get('dir');
   const skip = Number(params.get('skip') ?? 0);
   return {
+    ...readFilters(params),
     q: params.get('q') ?? '',
     ns: params.get('ns') ?? '',
     sort: known,
@@ -85,6 +96,7 @@ export const unreadOf = (params: URLSearchParams): string[] =>
     skip: (text) => /^\d+$/.test(text),
     cols: (text) => text.split(',').every((id) => COLUMNS.some((column) => column.id === id)),
     heat: MEASURES,
+    ...FILTER_VALUES,
   });
 
 /** What is looked at differently, not another list. */
@@ -100,6 +112,7 @@ export function fleetHref(params: URLSearchParams, change: Partial<FleetView>): 
     value === usual ? next.delete(name) : next.set(name, value);
   put('q', view.q, '');
   put('ns', view.ns, '');
+  for (const [name, value] of Object.entries(writeFilters(view))) put(name, value, '');
   put('sort', view.sort, 'attention');
   put('dir', view.dir, firstDirection(view.sort));
   put('cursor', view.cursor ?? '', '');
@@ -111,11 +124,24 @@ export function fleetHref(params: URLSearchParams, change: Partial<FleetView>): 
   return text ? `/?${text}` : '/';
 }
 
+/** Whether a row says how much it grew. */
+export const showsGrowth = ({ grew, sort, cols }: FleetView): boolean =>
+  grew !== null || sort === 'growth' || cols.includes('growth');
+
+/** Whether anything narrows the list. */
+export const isFiltered = (view: FleetView): boolean =>
+  view.q !== '' || view.ns !== '' || chipsOf(view).length > 0;
+
+/** What takes all filters away. */
+export const UNFILTERED: Partial<FleetView> = { q: '', ns: '', ...NO_FILTERS };
+
 /** A page further on is of the range that its first page had, which the cursor carries: "the last day" has moved on. */
 export function fleetQuestion(view: FleetView, span: { from: number; to: number }): FleetQuestion {
   const { q, ns, sort, dir, cursor, cmp } = view;
   const { from, to } = span;
-  return { q, ns, sort, dir, limit: PAGE_ROWS, ...(cursor ? { cursor } : { from, to }), ...(cmp && { cmp }) };
+  const filters = filterQuestion(view, showsGrowth(view));
+  const place = cursor ? { cursor } : { from, to };
+  return { q, ns, sort, dir, limit: PAGE_ROWS, ...filters, ...place, ...(cmp && { cmp }) };
 }
 
 /** The question behind "Needs attention now": the worst tables of the whole fleet, whatever the list below shows. */
@@ -129,4 +155,8 @@ export const attentionQuestion = (span: { from: number; to: number }): FleetQues
 
 /** Whether the list's own answer already holds the worst tables. */
 export const listsWorst = (view: FleetView): boolean =>
-  view.q === '' && view.ns === '' && view.sort === 'attention' && view.dir === 'desc' && view.cursor === null;
+  !isFiltered(view) &&
+  !showsGrowth(view) &&
+  view.sort === 'attention' &&
+  view.dir === 'desc' &&
+  view.cursor === null;

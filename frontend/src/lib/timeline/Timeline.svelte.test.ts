@@ -106,7 +106,7 @@ test('the previous period is dashed in its lane, differences are against it, and
   const then = { ...lane, v: answer.t.map((_, i) => (i < 20 ? null : 1000)), min: null, max: null };
   const { screen, calls, cursor, slider } = await show({
     ...answer,
-    cmp: { seconds: 86_400, lanes: [then] },
+    cmp: { table: null, seconds: 86_400, lanes: [then] },
   });
   const ghost = document.querySelector('[data-earlier=data_files]');
   expect(ghost?.getAttribute('d')?.match(/M/g)).toHaveLength(1);

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings, doubleIds } from '../../test/axe.ts';
+import { shown, Suggested } from '../../test/SuggestedList.svelte';
 import Combobox from './Combobox.svelte';
 import Dialog from './Dialog.svelte';
 import Popover from './Popover.svelte';
@@ -24,22 +25,15 @@ const LEVELS = [
 const activeOf = (owner: Element) =>
   document.getElementById(owner.getAttribute('aria-activedescendant') ?? '');
 
-function combobox() {
-  const chosen: string[] = [];
-  const typed: string[] = [];
-  const props = {
-    label: 'Find table',
-    placeholder: 'Find table',
-    suggestions: TABLES,
-    empty: 'Nothing',
-    oninput: (text: string) => typed.push(text),
-    onchoose: (value: string) => chosen.push(value),
-  };
-  return { chosen, typed, props };
+function combobox(suggestions = TABLES) {
+  const suggested = (shown.suggested = new Suggested());
+  suggested.suggestions = suggestions;
+  const list = () => import('../../test/SuggestedList.svelte');
+  return { suggested, props: { label: 'Find table', list } };
 }
 
 test('a combobox announces the active option from the field, and Enter chooses it', async () => {
-  const { chosen, props } = combobox();
+  const { suggested, props } = combobox();
   const screen = await render(Combobox, props);
   const field = screen.getByRole('combobox', { name: 'Find table' });
   await field.click();
@@ -50,32 +44,59 @@ test('a combobox announces the active option from the field, and Enter chooses i
   expect(activeOf(field.element())?.hasAttribute('data-highlighted')).toBe(true);
   expect(await axeFindings()).toEqual([]);
   await userEvent.keyboard('{Enter}');
-  expect(chosen).toEqual(['/t/lake/web/clicks']);
+  expect(suggested.chosen).toEqual(['/t/lake/web/clicks']);
   await expect.element(field).toHaveValue('');
 });
 
 test('typing requests suggestions and Escape closes the list', async () => {
-  const { typed, props } = combobox();
+  const { suggested, props } = combobox();
   const screen = await render(Combobox, props);
   const field = screen.getByRole('combobox');
   await field.fill('cli');
   // the list is loaded at the first focus: what was typed before it is there is told when it is
-  await expect.poll(() => typed).toContain('cli');
+  await expect.poll(() => suggested.typed).toContain('cli');
   await expect.element(field).toHaveAttribute('aria-expanded', 'true');
   await userEvent.keyboard('{Escape}');
   await expect.element(field).toHaveAttribute('aria-expanded', 'false');
 });
 
 test('suggestions that arrive late get an active option all the same', async () => {
-  const { chosen, props } = combobox();
-  const screen = await render(Combobox, { ...props, suggestions: [] });
+  const { suggested, props } = combobox([]);
+  const screen = await render(Combobox, props);
   const field = screen.getByRole('combobox');
   await field.click();
   await expect.element(screen.getByText('Nothing')).toBeVisible();
-  await screen.rerender({ suggestions: TABLES });
+  suggested.suggestions = TABLES;
   await expect.poll(() => activeOf(field.element())?.textContent).toContain('sales.orders');
   await userEvent.keyboard('{Enter}');
-  expect(chosen).toEqual(['/t/lake/sales/orders']);
+  expect(suggested.chosen).toEqual(['/t/lake/sales/orders']);
+});
+
+test('Enter pressed before the suggestions of the text arrive chooses the first of them', async () => {
+  const { suggested, props } = combobox([{ value: '/t/old', label: 'old' }]);
+  suggested.pending = true;
+  const screen = await render(Combobox, props);
+  const field = screen.getByRole('combobox');
+  await field.fill('orders');
+  await expect.poll(() => suggested.typed).toContain('orders');
+  await userEvent.keyboard('{Enter}');
+  expect(suggested.chosen, 'not one of an earlier text').toEqual([]);
+  suggested.suggestions = TABLES;
+  suggested.pending = false;
+  await expect.poll(() => suggested.chosen).toEqual(['/t/lake/sales/orders']);
+});
+
+test('typing on takes a pressed Enter back', async () => {
+  const { suggested, props } = combobox([]);
+  suggested.pending = true;
+  const screen = await render(Combobox, props);
+  await screen.getByRole('combobox').click();
+  await expect.poll(() => suggested.typed.length).toBeGreaterThan(0);
+  await userEvent.keyboard('o{Enter}r');
+  suggested.suggestions = TABLES;
+  suggested.pending = false;
+  await expect.element(screen.getByText('sales.orders')).toBeVisible();
+  expect(suggested.chosen).toEqual([]);
 });
 
 test('two lists with equal values share no id', async () => {

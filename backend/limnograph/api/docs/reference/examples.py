@@ -35,7 +35,9 @@ _REPORT = {
     "metrics": {"added-data-files": {"unit": "count", "value": 12}},
 }
 EXAMPLES = {
-    "listTables": RouteExample("sort=attention&limit=20&grew=0.2&within=300"),
+    "listTables": RouteExample("sort=growth&limit=20&grew=0.2&within=3600&severity=warning&has_job=true"),
+    "getTableFacets": RouteExample("severity=warning&format=iceberg"),
+    "find": RouteExample("q=5184430069070270604"),
     "getHeat": RouteExample("from=1795168800000&to=1795255200000"),
     "getTimeline": RouteExample("from=1795212000000&to=1795255200000&step=60&lanes=job_duration,commits,data_files"),
     "listTableCommits": RouteExample("from=1795168800000&to=1795255200000&min_added_data_files=10000"),

@@ -10,13 +10,13 @@ const known = answer.t.map((_, i) => (i === 2 ? null : i));
 
 test('a lane is compared with its own past; failed or unrequested lanes are not drawn', () => {
   const then = earlier('data_files', { v: known });
-  const compared = { ...answer, cmp: { seconds: 86_400, lanes: [then] } };
+  const compared = { ...answer, cmp: { table: null, seconds: 86_400, lanes: [then] } };
   expect(earlierOf(compared, lane('data_files'))).toBe(then);
   expect(earlierOf(compared, lane('freshness'))).toBeUndefined();
   expect(earlierOf(answer, lane('data_files'))).toBeUndefined();
   const failed = { ...then, status: 'error' as const };
   expect(
-    earlierOf({ ...compared, cmp: { seconds: 60, lanes: [failed] } }, lane('data_files')),
+    earlierOf({ ...compared, cmp: { table: null, seconds: 60, lanes: [failed] } }, lane('data_files')),
   ).toBeUndefined();
 });
 

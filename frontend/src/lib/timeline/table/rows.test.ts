@@ -30,7 +30,7 @@ test('after the watermark metadata reads "not read", and absent lanes have no co
 test('the compared period has a column beside each lane', () => {
   const lane = answer.lanes.find((each) => each.id === 'data_files') as SeriesLane;
   const then = { ...lane, v: answer.t.map(() => 777) } as SeriesLane;
-  const compared = { ...answer, cmp: { seconds: 86_400, lanes: [then] } };
+  const compared = { ...answer, cmp: { table: null, seconds: 86_400, lanes: [then] } };
   const titles = columnsOf(compared).map((column) => column.title);
   expect(titles.slice(1, 3)).toEqual(['Data files', 'Data files 1 d earlier']);
   expect(rowsOf(compared, frame, 0)[3]?.cells[2]).toBe('777');

@@ -1,0 +1,1 @@
+"""Search for what a text names, over the whole fleet."""
