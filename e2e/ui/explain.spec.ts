@@ -47,7 +47,7 @@ test('Explain selection', async ({ page }) => {
   await expect(panel(page)).toContainText(/\+1\d\d s \(95 %: \+1\d\d to \+1\d\d s\)/);
   await expect(suspect).toContainText('Evidence against');
   await expect(suspect).toContainText('declared');
-  await expect(suspect.getByRole('link', { name: 'Open commit' })).toHaveAttribute(
+  await expect(panel(page).getByRole('link', { name: 'Open commit' })).toHaveAttribute(
     'href',
     new RegExp(`/commits/${BURST_ID}$`),
   );
@@ -161,7 +161,7 @@ test('Recurring compaction', async ({ page }) => {
   await expect(rows.first()).toContainText('50,000 files');
   const daily = rows.filter({ hasText: '00:30:00' });
   await expect(daily).toContainText('0.4 %');
-  await daily.locator('summary').click();
+  await daily.locator('summary').first().click();
   await expect(daily).toContainText(
     '14 other replaces by the same writer in the days before: none was followed',
   );
