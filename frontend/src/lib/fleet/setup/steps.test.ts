@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { setupSteps } from './setup.ts';
+import { setupSteps } from './steps.ts';
 
 type Source = Parameters<typeof setupSteps>[0]['sources'][number];
 const source = (kind: Source['kind'], status: Source['status'], detail: string | null = null): Source => ({
