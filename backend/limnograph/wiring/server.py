@@ -377,6 +377,7 @@ def _status(options: ServerOptions, shared: SharedServices, fleet: FleetService)
         hourly_days=options.hourly_days,
         alertmanager=shared.staleness,
         last_pass=lambda: shared.inbox_state.last_pass,
+        jobs=lambda: shared.job_directory.count,
     )
 
 

@@ -139,6 +139,13 @@ def test_the_owner_of_a_note_comes_before_that_of_the_settings() -> None:
     assert names(made, owner="ada") == ["info"]
 
 
+def test_the_status_counts_jobs_of_runs_and_of_the_settings_once() -> None:
+    made = world()
+    assert asyncio.run(made.backend.status.status()).jobs == 2
+    made.job_directory.take([(TableName("lake", "ops", "late"), "churn")])
+    assert asyncio.run(made.backend.status.status()).jobs == 1
+
+
 def test_a_job_that_appears_links_its_table() -> None:
     made = world()
     made.job_directory.take([(TableName("lake", "ops", "late"), "report")])

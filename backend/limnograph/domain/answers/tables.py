@@ -280,7 +280,8 @@ class HotIndex(View, frozen=True, kw_only=True):
 
 class Status(View, frozen=True, kw_only=True):
     """Server status: sources, latest pass, watermark, set-up hints; `hourly_days`: retention of hourly roll-ups;
-    `scopes`: scopes of the caller; `user`: its name, null if authentication is off.
+    `jobs`: number of jobs that ran in the last 14 days or are in the settings; `scopes`: scopes of the caller; `user`:
+    its name, null if authentication is off.
     """
 
     version: str
@@ -291,6 +292,7 @@ class Status(View, frozen=True, kw_only=True):
     tables: int
     unreadable: int
     snapshots: int | None
+    jobs: int
     hourly_days: int
     hot: HotIndex
     sources: list[SourceStatus]

@@ -45,6 +45,11 @@ class JobDirectory:
         if by_job != self._observed.by_job:
             self._observed = _gathered(by_job)
 
+    @property
+    def count(self) -> int:
+        """The number of known jobs, those of the settings included."""
+        return len({*self._observed.by_job, *(job.name for job in self._configured)})
+
     def linked(self, names: Mapping[TableName, str]) -> frozenset[TableName]:
         """The tables that have a job. `names`: those of the lake."""
         return self._observed.tables | self._configured_for(names).tables

@@ -38,9 +38,10 @@ class StatusService:
         hourly_days: int = 400,
         alertmanager: AlertStaleness | None = None,
         last_pass: Callable[[], int | None] = lambda: None,
+        jobs: Callable[[], int] = lambda: 0,
         limits: Thresholds = Thresholds(),  # noqa: B008
     ) -> None:
-        self._last_pass, self._limits = last_pass, limits
+        self._last_pass, self._limits, self._jobs = last_pass, limits, jobs
         self._hourly_days, self._alertmanager = hourly_days, alertmanager
         self._cold, self._also_waiting = cold, also_waiting
         self._store, self._fleet, self._metrics, self._clock = store, fleet, metrics, clock
@@ -69,6 +70,7 @@ class StatusService:
             tables=len(tables) + len(reading.lake.damaged),
             unreadable=damaged,
             snapshots=sum(table.rows.height for table in tables) if exists or tables else None,
+            jobs=self._jobs(),
             hourly_days=self._hourly_days,
             hot=HotIndex(bytes=self._store.nbytes, rows=self._store.rows, tables_shortened=len(reading.lake.edges)),
             sources=self._sources(now_us),

@@ -2716,12 +2716,14 @@ export interface components {
         /**
          * Status
          * @description Server status: sources, latest pass, watermark, set-up hints; `hourly_days`: retention of hourly roll-ups;
-         *         `scopes`: scopes of the caller; `user`: its name, null if authentication is off.
+         *         `jobs`: number of jobs that ran in the last 14 days or are in the settings; `scopes`: scopes of the caller; `user`:
+         *         its name, null if authentication is off.
          */
         Status: {
             hints: components["schemas"]["Hint"][];
             hot: components["schemas"]["HotIndex"];
             hourly_days: number;
+            jobs: number;
             lag_s: number | null;
             now: number;
             run_id: string | null;

@@ -22,7 +22,7 @@ export interface FleetFilters {
   within: number | null;
 }
 
-export const FORMATS = ['iceberg', 'delta', 'hudi'] as const;
+const FORMATS = ['iceberg', 'delta', 'hudi'] as const;
 const JOBS = ['true', 'false'] as const;
 const ACKNOWLEDGED = ['true', 'false', 'any'] as const;
 export const USUAL_WITHIN_S = 3_600;

@@ -41,7 +41,7 @@ const commits = (number: number | null): string | null =>
   number === null ? null : `${count(number)} ${number === 1 ? 'commit' : 'commits'}`;
 
 /** A match in words. */
-export function entryOf(match: Match): FoundEntry {
+function entryOf(match: Match): FoundEntry {
   const ref = refOf(match);
   const table = ref && tableLabel(ref);
   const at = match.at === null ? null : instant(match.at);
