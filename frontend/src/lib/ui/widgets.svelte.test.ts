@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings, doubleIds } from '../../test/axe.ts';
-import { shown, Suggested } from './SuggestedList.svelte';
+import { shown, Suggested } from './SuggestedList.test.svelte';
 import Combobox from './Combobox.svelte';
 import Dialog from './Dialog.svelte';
 import Popover from './Popover.svelte';
@@ -28,7 +28,7 @@ const activeOf = (owner: Element) =>
 function combobox(suggestions = TABLES) {
   const suggested = (shown.suggested = new Suggested());
   suggested.suggestions = suggestions;
-  const list = () => import('./SuggestedList.svelte');
+  const list = () => import('./SuggestedList.test.svelte');
   return { suggested, props: { label: 'Find table', list } };
 }
 
