@@ -25,7 +25,7 @@ const START = /@sveltejs\/kit\/src\/runtime\/client\/payload\.js|vite\/preload-h
 const LANES = /src\/lib\/(api\/lanes|table\/lanes|timeline\/shapes\/lane-style)\./;
 /** What every timeline draws with, likewise; its table, its overview and its pictures come on demand. */
 const TIMELINE =
-  /src\/lib\/(timeline\/([a-z]+\/)?(BarsPlot|CommitMarks|Lane(Drawing|Head|Row)|RefFlags|SeriesPlot|TableView|TimeAxis|Timeline(|Footer|Top)|bars|bisect|brush|compare|flags|frame|keys|marks|navigation|path|pointer|readout|scale|spoken|ticks|values))\./;
+  /src\/lib\/(timeline\/([a-z]+\/)?(BarsPlot|CommitMarks|Lane(Drawing|Head|Row)|RefFlags|SeriesPlot|TimeAxis|Timeline(|Footer|Top)|bars|bisect|brush|compare|flags|frame|keys|marks|navigation|path|pointer|readout|scale|spoken|ticks|values))\./;
 /**
  * What the browser's build does without: each stand-in says why. Kit reads answers of a rendering server and the state of
  * shallow routes with `devalue`, Svelte takes over what a server rendered. The server side of the build keeps both.

@@ -2,12 +2,17 @@
 import type { Page } from '@playwright/test';
 import { accessible } from '../axe.ts';
 import { changeAnswer, expect, test } from './fixtures.ts';
-import { BURST_AT, BURST_ID } from './moment.ts';
-import type { Fleet } from './wire.ts';
+import { at, BURST_AT, BURST_ID, TABLE } from './moment.ts';
+import { TimelinePage } from '../timeline.ts';
+import type { Fleet, Timeline } from './wire.ts';
 import { sideways } from './ways.ts';
 
 const FILTERS = ['severity', 'code', 'acknowledged', 'owner', 'format', 'has_job', 'grew', 'within'];
 const HOUR_MS = 3_600_000;
+const OTHER = 'lake.sales.orders';
+
+// a request that is still under way when a scenario ends has no answer
+test.afterEach(({ page }) => page.unrouteAll({ behavior: 'ignoreErrors' }));
 
 /** Answers questions about the fleet from the recorded list, as a server would whose tables of `sales` alone match. */
 async function serveFilters(page: Page): Promise<URL[]> {
@@ -265,4 +270,41 @@ test('an empty fleet is a checklist that ticks itself', async ({ page }) => {
   jobs = 1;
   await page.reload();
   await expect(step('A job').getByRole('img', { name: 'Done', exact: true })).toBeVisible();
+});
+
+test('M10: the lanes of another table are drawn beside its own, and the address keeps them', async ({
+  page,
+}) => {
+  const asked: (string | null)[] = [];
+  await page.route(/\/timeline\?.*cmp_table=/, async (route) => {
+    const url = new URL(route.request().url());
+    asked.push(url.searchParams.get('cmp_table'));
+    url.searchParams.delete('cmp_table');
+    const body = (await (await route.fetch({ url: url.href })).json()) as Timeline;
+    const lanes = body.lanes.filter(({ id }) => id === 'data_files');
+    const less = lanes.map((lane) => ({ ...lane, v: lane.v!.map((value) => value && value - 100) }));
+    await route.fulfill({ json: { ...body, cmp: { seconds: 0, table: OTHER, lanes: less } } });
+  });
+  const timeline = new TimelinePage(page);
+  await page.goto(`${TABLE}?from=${at('05:00')}&to=${at('06:00')}&lanes=data_files,job_duration`);
+  await timeline.drawn();
+  await page.getByRole('button', { name: 'Compare', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Compare with' });
+  await accessible(page);
+  await dialog.getByRole('textbox', { name: 'So long ago' }).fill('soon');
+  await dialog.getByRole('textbox', { name: 'So long ago' }).press('Enter');
+  await expect(dialog.getByRole('textbox', { name: 'So long ago' })).toHaveAttribute('aria-invalid', 'true');
+  await dialog.getByRole('combobox', { name: 'Another table' }).fill(OTHER);
+  await dialog.getByRole('combobox', { name: 'Another table' }).press('Enter');
+  await expect(page).toHaveURL(/cmp=lake\.sales\.orders/);
+  await expect(timeline.panel.locator('path[data-earlier=data_files]')).toHaveCount(1);
+  await expect(timeline.gutter('Data files').locator('.change')).toHaveText('+100');
+  expect(new Set(asked)).toEqual(new Set([OTHER]));
+  await page.reload();
+  await timeline.drawn();
+  await expect(timeline.panel.locator('path[data-earlier=data_files]')).toHaveCount(1);
+  await page.getByRole('button', { name: 'Compare', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Nothing' }).click();
+  await expect(page).not.toHaveURL(/cmp=/);
+  await expect(timeline.panel.locator('path[data-earlier=data_files]')).toHaveCount(0);
 });

@@ -37,7 +37,7 @@ export class PartitionsView {
   readonly at: number = $derived(this.#url.at ?? Math.min(this.range.to, this.#now));
   /** Instant A: what B is compared with. Unless the address says otherwise, the start of the range. */
   readonly before: number = $derived(
-    this.#url.cmp === null
+    typeof this.#url.cmp !== 'number'
       ? Math.min(this.range.from, this.at - 1_000)
       : this.at - Math.min(this.#url.cmp, LONGEST_S) * 1_000,
   );

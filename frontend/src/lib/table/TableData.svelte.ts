@@ -99,7 +99,7 @@ export class TableData {
       ...{ from, to, step },
       ...(lanes && { lanes }),
       ...(job && { job }),
-      ...(cmp && { cmp }),
+      ...(cmp && { [+cmp ? 'cmp' : 'cmp_table']: cmp }),
       ...(ref && { ref }),
       ...(detail && { detail }),
     };

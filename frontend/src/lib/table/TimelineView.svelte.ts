@@ -5,7 +5,7 @@ import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
 import { periodFor } from '#lib/time/period.ts';
 import { absolute, resolveRange, type RangeText } from '#lib/time/range.ts';
-import { namesRange, readUrl, type Baseline, type TimelineUrl } from '#lib/time/url.ts';
+import { namesRange, readUrl, type Baseline, type Comparison, type TimelineUrl } from '#lib/time/url.ts';
 import { knownLanes } from './lanes.ts';
 
 /** A table and how it is looked at; the same table is the same object, or all would be asked again. */
@@ -29,8 +29,8 @@ export class TimelineView {
   /** Lanes on a logarithmic axis; null: as each lane is by itself. */
   log = $state.raw<readonly string[] | null>(null);
   job = $state<string | null>(null);
-  /** Seconds to the period that is compared with. */
-  cmp = $state<number | null>(null);
+  /** Seconds to the period that is compared with, or the table. */
+  cmp = $state<Comparison | null>(null);
   /** What stands beside the timeline; null: the open commit, else why the job changed. */
   panel = $state<TimelineUrl['panel']>(null);
   /** What an explanation compares with. */

@@ -9,6 +9,8 @@ import { isZone } from './zone.ts';
 /** What a range is compared with when it is explained: a name, or a span (epoch ms). */
 export type Baseline = 'before' | 'yesterday' | 'week' | readonly [from: number, to: number];
 
+export type Comparison = number | string;
+
 export interface TimelineUrl {
   readonly range: RangeText;
   /** Where the cursor rests; null: at the end. */
@@ -26,8 +28,8 @@ export interface TimelineUrl {
   /** Lanes on a logarithmic axis; null: those that have one by themselves. */
   readonly log: readonly string[] | null;
   readonly job: string | null;
-  /** Also the period this many seconds earlier. */
-  readonly cmp: number | null;
+  /** What is compared with: the period this many seconds earlier, or a table, `lake.sales.orders`. */
+  readonly cmp: Comparison | null;
   /** The panel beside the timeline; null: the open commit, else why the job changed. */
   readonly panel: 'explain' | 'commits' | null;
   readonly base: Baseline;
@@ -72,7 +74,7 @@ export function readUrl(query: URLSearchParams, now: number): ReadUrl {
     lanes: read('lanes', (text) => (LANES.test(text) ? text.split(',') : null)),
     log: read('log', (text) => (text === NONE ? [] : LANES.test(text) ? text.split(',') : null)),
     job: read('job', (text) => text),
-    cmp: read('cmp', readPeriod),
+    cmp: read('cmp', (text) => readPeriod(text) ?? (/\./.test(text) ? text : null)),
     panel: read('panel', (text) => (text === 'explain' || text === 'commits' ? text : null)),
     base:
       read('base', (text) => (text === 'yesterday' || text === 'week' ? text : parsePair(text))) ?? 'before',
@@ -138,7 +140,7 @@ export function writeUrl(state: TimelineUrl, query: URLSearchParams): string {
   put('lanes', state.lanes && state.lanes.join(','));
   put('log', state.log && (state.log.join(',') || NONE));
   put('job', state.job);
-  put('cmp', state.cmp === null ? null : writePeriod(state.cmp));
+  put('cmp', typeof state.cmp === 'number' ? writePeriod(state.cmp) : state.cmp);
   put('panel', state.panel);
   put(
     'base',

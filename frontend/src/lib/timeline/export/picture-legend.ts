@@ -1,6 +1,6 @@
 // The legend of a picture, as SVG text.
+import { sayComparison } from '#lib/timeline/shapes/comparison.ts';
 import { count } from '#lib/format/count.ts';
-import { duration } from '#lib/format/duration.ts';
 import { clockSeconds } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
 import type { Frame } from '#lib/timeline/shapes/frame.ts';
@@ -27,7 +27,7 @@ export function legend(answer: Answer, { scale, unreadFrom }: Frame, y: number):
   }
   if (inside.some(({ expired }) => expired)) say('dotted: expired');
   if (answer.lanes.some(medianOf)) say('thin: median run');
-  if (answer.cmp) say(`dashed: ${duration(answer.cmp.seconds)} earlier`);
+  if (answer.cmp) say(`dashed: ${sayComparison(answer.cmp)}`);
   if (unreadFrom !== null) {
     const until = answer.watermark === null ? 'yet' : `after ${clockSeconds(answer.watermark)}`;
     out += element('rect', { x, y: y - 9, width: 14, height: 10, fill: UNREAD, stroke: LIGHT.unknown });

@@ -1,5 +1,5 @@
 // The timeline as rows of text, one a step: the same numbers as the drawing, ids as text.
-import { duration } from '#lib/format/duration.ts';
+import { sayComparison } from '#lib/timeline/shapes/comparison.ts';
 import { clockSeconds, dayMonth, zoneAt } from '#lib/format/instant.ts';
 import { zone } from '#lib/preferences/zone.svelte.ts';
 import { earlierAt, earlierOf } from '#lib/timeline/shapes/compare.ts';
@@ -43,7 +43,7 @@ export function columnsOf(answer: Answer): Column[] {
     const here = medianOf(lane) ? [now, usual] : [now];
     const earlier = earlierOf(answer, lane);
     if (!earlier || !answer.cmp) return here;
-    const title = `${look.title} ${duration(answer.cmp.seconds)} earlier`;
+    const title = `${look.title} ${answer.cmp.table ? 'of ' : ''}${sayComparison(answer.cmp)}`;
     const text = (frame: Frame, at: number) => look.print(earlierAt(earlier, frame.t, at));
     return [...here, { id: `${lane.id}-earlier`, title, text }];
   });
