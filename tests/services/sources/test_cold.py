@@ -56,7 +56,7 @@ def test_reads_of_one_page_and_its_tasks_share_a_deadline() -> None:
     ends = threading.Event()
 
     async def run() -> None:
-        reads = ColdReads(within_s=0.05)
+        reads = ColdReads(within_s=0.5)
         with reads.page():
             assert await reads.ask(divmod, 7, 3) == (2, 1)
             with pytest.raises(SourceTimeout):
