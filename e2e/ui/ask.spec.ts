@@ -1,6 +1,7 @@
 // Questions of the reader's own (M9 to M11 of the audit): filters of the fleet, the finder, comparisons.
 import type { Page } from '@playwright/test';
 import { accessible } from '../axe.ts';
+import { serveFacets } from './facets.ts';
 import { changeAnswer, expect, test } from './fixtures.ts';
 import { at, BURST_AT, BURST_ID, TABLE } from './moment.ts';
 import { TimelinePage } from '../timeline.ts';
@@ -41,26 +42,7 @@ async function serveFilters(page: Page): Promise<URL[]> {
     }
     await route.fulfill({ json: body });
   });
-  await page.route(/\/api\/v1\/tables\/facets/, (route) =>
-    route.fulfill({
-      json: {
-        total: 3,
-        severity: ['critical', 'warning', 'info'].map((value, i) => ({ value, tables: i })),
-        code: [{ value: 'file_burst', tables: 2 }],
-        acknowledged: [
-          { value: 'true', tables: 0 },
-          { value: 'false', tables: 3 },
-        ],
-        owner: [{ value: 'data-platform', tables: 3 }],
-        format: [{ value: 'iceberg', tables: 10 }],
-        has_job: [
-          { value: 'true', tables: 4 },
-          { value: 'false', tables: 8 },
-        ],
-        namespace: [],
-      },
-    }),
-  );
+  await serveFacets(page);
   return asked;
 }
 

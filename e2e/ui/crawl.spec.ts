@@ -1,6 +1,7 @@
 // The dashboard is walked by clicking: each page that is reached is the one that its address opens. One theme at each width;
 // LIMNOGRAPH_CRAWL=full walks every theme at every width.
 import { Crawler } from './crawl.ts';
+import { serveFacets } from './facets.ts';
 import {
   BEFORE_FINDING,
   behind,
@@ -40,6 +41,7 @@ for (const [i, viewport] of SIZES.entries())
           await each.context().grantPermissions(['clipboard-read', 'clipboard-write']);
           await each.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
           await each.setViewportSize(viewport);
+          await serveFacets(each);
           await serveFindings(each, STORY);
           await giveFindings(each, [burst(), repaired()]);
         }
