@@ -16,7 +16,7 @@ import {
   slower,
   unheard,
 } from './finding-story.ts';
-import { expect, test } from './fixtures.ts';
+import { changeAnswer, expect, test } from './fixtures.ts';
 import { at, BURST_ID, NIGHT, TABLE } from './moment.ts';
 import { shiftOf, shiftsOf, watch } from './vitals.ts';
 import { sideways } from './ways.ts';
@@ -173,6 +173,14 @@ test('the fleet shows the worst finding of a table instead of its reason, others
 }) => {
   await giveFindings(page, [burst(), behind({ table: 'customer_events' })]);
   await serveFindings(page, STORY);
+  // the alert that fires for the table is about the burst
+  await changeAnswer<{ rows: { table: { table: string } | null; finding: unknown }[] }>(
+    page,
+    /\/alerts\?/,
+    ({ rows }) => {
+      for (const row of rows.filter(({ table }) => table?.table === 'customer_events')) row.finding = burst();
+    },
+  );
   await page.goto('/');
   const attention = page.getByRole('region', { name: 'Needs attention now' });
   const row = attention.getByRole('listitem').filter({ hasText: 'sales.customer_events' }).first();
