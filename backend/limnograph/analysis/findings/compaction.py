@@ -69,9 +69,9 @@ def _turns(state: CompactionState, facts: TableFacts, positions: Ints) -> Ints:
     commits = np.flatnonzero(facts.is_commit)
     follows = np.concatenate([[state.committed is None], rewrites[commits]])[: len(commits)].astype(np.bool_)
     known = np.flatnonzero(positions != UNKNOWN_POSITION)
-    changed = np.diff(positions[known], prepend=UNKNOWN_POSITION) != 0
-    counted = np.cumsum(rewrites)[known]
-    changed |= np.diff(counted, prepend=-1) != 0
+    placed, counted = positions[known], np.cumsum(rewrites)[known]
+    changed = np.ones(len(known), np.bool_)
+    changed[1:] = (placed[1:] != placed[:-1]) | (counted[1:] != counted[:-1])
     found = [np.flatnonzero(rewrites), commits[follows], known[changed]]
     return np.unique(np.concatenate(found)).astype(np.int64)
 

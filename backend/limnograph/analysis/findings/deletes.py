@@ -62,7 +62,9 @@ def _kept(
     """The changes within the last week, and the value before them."""
     if not len(times):
         return state._replace(created=created, begun=begun)
-    changes = np.flatnonzero(np.diff(counts, prepend=-1) != 0)
+    changed = np.ones(len(counts), np.bool_)
+    changed[1:] = counts[1:] != counts[:-1]
+    changes = np.flatnonzero(changed)
     recent = changes[times[changes] > times[-1] - LOOK_BACK]
     first = changes[changes < (recent[0] if len(recent) else len(times))][-1:]
     keep = np.concatenate([first, recent])

@@ -86,6 +86,8 @@ def advance(
     """
     for step in _steps(times, ids, level):
         if step.position == state.position:
+            if state.second is not None and step.high <= state.high and step.limit == state.limit:
+                continue
             second = step.at if state.second is None else state.second
             state = state._replace(
                 second=second, high=max(state.high, step.high), limit=step.limit, open=_raised(state.open, step)
@@ -136,8 +138,9 @@ def _steps(times: Ints, ids: Ints, level: PlacedLevel) -> list[_Step]:
         return []
     positions, values, most = level.positions[known], level.values[known], level.limits[known]
     times, ids = times[known], ids[known]
-    starts = np.concatenate([_FIRST, (positions[1:] != positions[:-1]).nonzero()[0] + 1])
-    ends = np.append(starts[1:], len(times))
+    turns = (positions[1:] != positions[:-1]).nonzero()[0] + 1
+    starts = np.concatenate([_FIRST, turns]) if len(turns) else _FIRST
+    ends = np.append(turns, len(times)) if len(turns) else np.array([len(times)])
     highs = np.maximum.reduceat(values, starts)
     return [
         _Step(
