@@ -115,6 +115,7 @@ export class Crawler {
       this.#tell('is missing');
       return false;
     }
+    const before = this.page.url();
     try {
       await target.click({ timeout: PATIENCE });
     } catch (error) {
@@ -122,8 +123,22 @@ export class Crawler {
       return false;
     }
     this.pressed += 1;
+    if (door.leads && door.leads !== kindOf(before)) await this.#leave(before);
     await this.#settle(this.page);
     return true;
+  }
+
+  /** Until the next page is drawn. That it takes the place of this one is no shift: only a slow machine counts it as one. */
+  async #leave(before: string): Promise<void> {
+    await this.page.waitForURL(({ href }) => href !== before, { timeout: PATIENCE }).catch(() => undefined);
+    await this.page.evaluate(
+      () =>
+        new Promise<void>((done) => {
+          const forget = () => (Object.assign(window.vitals, { shift: 0, shifts: [] }), done());
+          // what was counted is told after the frame
+          requestAnimationFrame(() => setTimeout(forget, 100));
+        }),
+    );
   }
 
   /** The page is the one that its address opens. */
