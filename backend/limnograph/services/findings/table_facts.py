@@ -58,7 +58,11 @@ def facts_of(table: HotTable, after: Micros | None = None) -> TableFacts:
 
 def _first_moves(ids: Ints, earlier: Ints) -> NDArray[np.bool_]:
     """Which moves are the first to their snapshot."""
-    _, firsts = np.unique(np.concatenate([earlier, ids]), return_index=True)
+    every = np.concatenate([earlier, ids])
+    ordered = np.sort(every)
+    if (ordered[1:] != ordered[:-1]).all():  # as always, unless main moved back
+        return np.ones(len(ids), np.bool_)
+    _, firsts = np.unique(every, return_index=True)
     found = np.zeros(len(earlier) + len(ids), np.bool_)
     found[firsts] = True
     return found[len(earlier) :]
