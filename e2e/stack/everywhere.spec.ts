@@ -52,7 +52,12 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await expect(page.getByRole('row').nth(3)).toBeVisible();
       await accessible(page);
       await page.goto('/status');
-      await expect(page.getByRole('main').getByText(/pipeline/i).first()).toBeVisible();
+      await expect(
+        page
+          .getByRole('main')
+          .getByText(/pipeline/i)
+          .first(),
+      ).toBeVisible();
       await accessible(page);
     });
   });
