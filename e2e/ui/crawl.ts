@@ -135,7 +135,7 @@ export class Crawler {
       () =>
         new Promise<void>((done) => {
           const forget = () => (Object.assign(window.vitals, { shift: 0, shifts: [] }), done());
-          // what was counted is told after the frame
+          // the observer reports a shift after its frame
           requestAnimationFrame(() => setTimeout(forget, 100));
         }),
     );

@@ -54,8 +54,7 @@ def hottest(partitions: Iterable[PartitionSize], at: Micros) -> HotPartition | N
     for held in groups.values():
         held.sort()
         for place in range(len(held) - 1, PEERS - 1, -1):
-            period = held[place].period
-            if at >= 2 * period.end - period.start:
+            if at >= held[place].period.next_end:
                 break
             ratio = _ratio(held[place], held[:place])
             if ratio is not None and (found is None or ratio > found.ratio):

@@ -30,6 +30,11 @@ class PartitionPeriod(NamedTuple):
     peers: str
 
     @property
+    def next_end(self) -> Micros:
+        """When the period after it ends, microseconds."""
+        return Micros(2 * self.end - self.start)
+
+    @property
     def is_day(self) -> bool:
         """Whether it is one day."""
         return self.end - self.start == _DAY // timedelta(microseconds=1)

@@ -24,7 +24,7 @@ _WANDERS = (0.12, 0.35)
 _LEAST_EVIDENCE = 0.7
 """Natural log of how much likelier the history is with a level that wanders."""
 _LEAST_DAYS = 14.0
-"""History that shows a weekly cycle: in less, one weekend cannot be told from one shift."""
+"""Shortest history in which a weekly cycle is detected. A shorter one cannot distinguish a weekend from a shift."""
 
 
 def has_shift(y: Floats, before: int, kernels: Kernels, events: Floats) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.findings.facts import UNKNOWN, Ints, TableFacts, last_known
+from limnograph.analysis.findings.facts import UNKNOWN, Ints, TableFacts, changed, last_known
 from limnograph.analysis.findings.level import NEVER, OVER, UNKNOWN_POSITION
 from limnograph.analysis.findings.stretch import Stretch, ended
 from limnograph.domain.finding_limits import FindingLimits
@@ -69,10 +69,8 @@ def _turns(state: CompactionState, facts: TableFacts, positions: Ints) -> Ints:
     commits = np.flatnonzero(facts.is_commit)
     follows = np.concatenate([[state.committed is None], rewrites[commits]])[: len(commits)].astype(np.bool_)
     known = np.flatnonzero(positions != UNKNOWN_POSITION)
-    placed, counted = positions[known], np.cumsum(rewrites)[known]
-    changed = np.ones(len(known), np.bool_)
-    changed[1:] = (placed[1:] != placed[:-1]) | (counted[1:] != counted[:-1])
-    found = [np.flatnonzero(rewrites), commits[follows], known[changed]]
+    turns = known[changed(positions[known], np.cumsum(rewrites, dtype=np.int64)[known])]
+    found = [np.flatnonzero(rewrites), commits[follows], turns]
     return np.unique(np.concatenate(found)).astype(np.int64)
 
 

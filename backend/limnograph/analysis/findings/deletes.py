@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.findings.facts import UNKNOWN, Ints, TableFacts
+from limnograph.analysis.findings.facts import UNKNOWN, Ints, TableFacts, changed
 from limnograph.analysis.findings.level import LONG_AGO, MeasuredLevel
 from limnograph.domain.finding_limits import DAY, FindingLimits
 
@@ -62,9 +62,7 @@ def _kept(
     """The changes within the last week, and the value before them."""
     if not len(times):
         return state._replace(created=created, begun=begun)
-    changed = np.ones(len(counts), np.bool_)
-    changed[1:] = counts[1:] != counts[:-1]
-    changes = np.flatnonzero(changed)
+    changes = np.flatnonzero(changed(counts))
     recent = changes[times[changes] > times[-1] - LOOK_BACK]
     first = changes[changes < (recent[0] if len(recent) else len(times))][-1:]
     keep = np.concatenate([first, recent])

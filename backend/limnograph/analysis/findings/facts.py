@@ -137,6 +137,15 @@ class TableFacts:
         )
 
 
+def changed(*columns: Ints) -> Flags:
+    """Where a value of any of the columns, which are equally long, differs from the one before; true for the first."""
+    found = np.ones(len(columns[0]), np.bool_)
+    found[1:] = columns[0][1:] != columns[0][:-1]
+    for column in columns[1:]:
+        found[1:] |= column[1:] != column[:-1]
+    return found
+
+
 def last_known(before: float | None, values: Floats) -> Floats:
     """Each value, or the last known one before it; NaN if there is none."""
     every = np.concatenate([[np.nan if before is None else before], values])

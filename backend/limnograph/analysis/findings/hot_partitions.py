@@ -125,4 +125,4 @@ def _is_over(text: str, state: LevelState, until: Micros, limits: FindingLimits)
 def _ends(text: str) -> Micros:
     """When the period after a partition's own is over."""
     period = period_of(text)
-    return NEVER if period is None else Micros(2 * period.end - period.start)
+    return NEVER if period is None else period.next_end

@@ -22,7 +22,7 @@ test('findings replace the reason, the most severe first', () => {
   });
 });
 
-test('a firing alert is told by the finding that it belongs to, never by that of another event', () => {
+test('a firing alert shows the finding that it belongs to, never that of another event', () => {
   const other = finding({ finding_id: 'a'.repeat(32), code: 'stale', severity: 'critical' });
   const burst = finding();
   const row = fleetRow({ findings: [other, burst] });

@@ -27,7 +27,7 @@ export interface Attention {
 const findingsOf = (row: Row): Finding[] =>
   row.findings.filter((finding) => isOpen(finding) && (finding.acknowledged_until ?? null) === null);
 
-/** `alert`: fires for the table. What it is about is told, never the finding of another event. */
+/** `alert`: the one that fires for the table. Its own finding is shown, never that of another event. */
 export function attentionOf(row: Row, now: number, alert?: AlertRow): Attention {
   const open = findingsOf(row);
   const top = alert ? (alert.finding ?? null) : open[0];
