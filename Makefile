@@ -178,10 +178,11 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 	python deploy/setup/jars.py
 	python deploy/setup/stack.py --update
 
+# The cache first: a registry without caching headers would send Spark again, and each time uv would keep another 1 GB.
 .venv/.stamp: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --disable-pip-version-check "$$(grep -o '^uv==[^ ]*' requirements.lock)"
-	uv pip install --require-hashes -r requirements.lock
+	uv pip install --offline --quiet --require-hashes -r requirements.lock 2>/dev/null || uv pip install --require-hashes -r requirements.lock
 	uv pip install --no-deps -e .
 	touch $@
 
