@@ -65,6 +65,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, generated f
 	python -m limnograph.api.docs.openapi | diff - frontend/src/lib/api/openapi.json
 	python -m limnograph.domain.answers.lane_module | diff - frontend/src/lib/api/lane-specs.ts
 	python -m limnograph.domain.facts.reference | diff - docs/meta-tables.md
+	python -m limnograph.domain.facts.cookbook.page | diff - docs/cookbook.md
 	PYTHONPATH=bench python bench/strategies.py | diff - docs/rollup-strategies.md
 	python -m limnograph.domain.metrics.reference | diff - docs/metrics.md
 	python -m limnograph.settings.reference | diff - docs/settings.md
@@ -159,6 +160,7 @@ types: setup ## Regenerate the OpenAPI document, the TypeScript types, and the g
 	cd frontend && npm run gen:api
 	python -m limnograph.domain.answers.lane_module > frontend/src/lib/api/lane-specs.ts
 	python -m limnograph.domain.facts.reference > docs/meta-tables.md
+	python -m limnograph.domain.facts.cookbook.page > docs/cookbook.md
 	python -m limnograph.domain.metrics.reference > docs/metrics.md
 	python -m limnograph.settings.reference > docs/settings.md
 	python -m limnograph.api.docs.reference > docs/api.md

@@ -25,7 +25,7 @@ from limnograph.adapters.trino.asking import Coordinator, TrinoClient, TrinoResu
 from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.adapters.trino.statement import Statement
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
-from limnograph.domain.facts.example_queries import EXAMPLES, TRINO, ExampleQuery
+from limnograph.domain.facts.cookbook import EXAMPLES, TRINO, ExampleQuery
 from limnograph.domain.facts.meta_tables import REPORTS
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.ports.stopping import STOP, Stop
@@ -234,9 +234,7 @@ def examples(world: World) -> trino.dbapi.Cursor:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.question)
-def test_the_example_queries_of_the_documents_run(
-    world: World, examples: trino.dbapi.Cursor, example: ExampleQuery
-) -> None:
+def test_the_queries_of_the_cookbook_run(world: World, examples: trino.dbapi.Cursor, example: ExampleQuery) -> None:
     trino_server.wait_for_node(world.url)
     examples.execute(example.on(TRINO))
     rows = [tuple(row) for row in examples.fetchall()]

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from limnograph.domain.facts.change_kinds import CHANGE_KINDS
 from limnograph.domain.facts.columns import Column, ListOf, MapOf, StructOf, Type
-from limnograph.domain.facts.example_queries import DUCKDB_SETUP, EXAMPLES, POLARS
 from limnograph.domain.facts.meta_tables import CHANGES, META_TABLES, SCHEMA_VERSION, MetaTable
 
 INTRODUCTION = f"""# Meta tables
@@ -17,7 +16,7 @@ INTRODUCTION = f"""# Meta tables
 Generated from `backend/limnograph/domain/facts/meta_tables.py`: change it there, then run `make types`.
 
 Plain Iceberg tables (format v2, copy-on-write, zstd) in namespace `limnograph` of the meta catalog. Trino, Spark,
-polars and DuckDB can read them: tests run the [example queries](#example-queries) on each of these engines.
+polars and DuckDB can read them: tests run the queries of the [cookbook](cookbook.md) on each of these engines.
 Schema version {SCHEMA_VERSION} (property `limnograph.schema-version`). Columns are only
 ever added, by field id: tolerate a missing or an extra one. **A number that is not known is null, never 0.**
 """
@@ -25,7 +24,7 @@ ever added, by field id: tolerate a missing or an extra one. **A number that is 
 
 def document() -> str:
     """The whole page as Markdown."""
-    return "\n".join((INTRODUCTION, *_tables(), *_examples()))
+    return "\n".join((INTRODUCTION, *_tables()))
 
 
 def _tables() -> Iterator[str]:
@@ -48,29 +47,6 @@ def _kinds() -> str:
         for name, kind in CHANGE_KINDS.items()
     )
     return head + "\n".join(rows) + "\n"
-
-
-def _examples() -> Iterator[str]:
-    yield (
-        "## Example queries\n\n"
-        "They run unchanged in Trino and DuckDB; in Spark use backticks for double quotes. The schema is that of "
-        "the meta\ncatalog, so in Trino and Spark prefix it with the catalog or run `USE`.\n"
-    )
-    for example in EXAMPLES:
-        yield f"### {example.question}\n"
-        if isinstance(example.sql, str):
-            yield f"```sql\n{example.sql}\n```\n"
-            continue
-        for engine in example.sql:
-            yield f"{engine}:\n\n```sql\n{example.on(engine)}\n```\n"
-    yield (f"### polars\n\nThrough PyIceberg, which knows the catalog:\n\n```python\n{POLARS}\n```\n")
-    yield (
-        "### DuckDB\n\nTested with DuckDB 1.5.5 and its extensions from PyPI (`duckdb==1.5.5` and "
-        "`duckdb-extension-avro`, `-httpfs` and\n`-iceberg` of the same version), loaded by path, so nothing is "
-        "downloaded when it runs. `locations` are the tables'\ncurrent metadata files, from the meta catalog (column "
-        "`metadata_location` of `iceberg_tables` in an SQL catalog).\nThe queries above then run "
-        f"unchanged:\n\n```python\n{DUCKDB_SETUP}\n```\n"
-    )
 
 
 def _table(table: MetaTable) -> str:
