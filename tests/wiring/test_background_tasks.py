@@ -3,10 +3,11 @@
 import asyncio
 import sys
 import threading
+from typing import Any
 
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.domain.watch import ProbeRound, Trouble, encode
+from limnograph.domain.watch import CatalogSeen, ProbeRound, Trouble, encode
 from limnograph.wiring.server import ServerOptions, build_services
 from limnograph.wiring.server_runtime import ServerRuntime
 from serving_kit import HOUR, NOW, FixedClock, client, lake, moved, row
@@ -50,9 +51,19 @@ def test_tables_and_alerts_are_read_concurrently_and_readiness_needs_both() -> N
     assert asyncio.run(begins()) == [True, False]
 
 
+def assert_catalogs(lake: dict[str, Any], near: dict[str, Any]) -> None:
+    assert (lake["status"], lake["age_s"], lake["latency_s"]) == ("error", None, None)
+    assert lake["detail"] == "not reachable"
+    assert (near["status"], near["latency_s"], near["detail"]) == ("ok", 0.25, "2 tables")
+    assert near["age_s"] is not None
+
+
 def test_a_server_is_ready_once_the_lake_was_checked_and_reports_why_it_is_not(tmp_path) -> None:
     go = tmp_path / "go"
-    message = encode(ProbeRound(NOW, 0, troubles=[Trouble("catalog", "catalog lake: not reachable")]))
+    down = Trouble("catalog", "catalog lake: not reachable")
+    seen = [CatalogSeen("lake", 0, None, answers=False, trouble="not reachable"), CatalogSeen("near", 2, 0.25, True)]
+    unmatched = ["observe.include[0] 'near.slaes.**'"]
+    message = encode(ProbeRound(NOW, 2, troubles=[down], read=["near"], listed=2, catalogs=seen, unmatched=unmatched))
     waits = f"import os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\n"
     script = f"{waits}os.write(1, {message!r})\ntime.sleep(60)"
     made = build_services(
@@ -68,9 +79,10 @@ def test_a_server_is_ready_once_the_lake_was_checked_and_reports_why_it_is_not(t
             go.touch()
             await until(lambda: made.backend.status.waiting_for() is None)
             assert (await http.get("/readyz")).status_code == 200
-            watcher = next(
-                one for one in (await http.get("/api/v1/status")).json()["sources"] if one["id"] == "watcher"
-            )
-            assert "not reachable" in watcher["detail"]
+            status = (await http.get("/api/v1/status")).json()
+            sources = {each.pop("id"): each for each in status["sources"]}
+            assert "not reachable" in sources["watcher"]["detail"]
+            assert_catalogs(sources["catalog:lake"], sources["catalog:near"])
+            assert "'near.slaes.**'" in next(h for h in status["hints"] if h["code"] == "unmatched")["detail"]
 
     asyncio.run(begins())

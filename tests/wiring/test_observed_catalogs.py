@@ -69,6 +69,31 @@ def eventually(lake: SettingsLake, done: Any, seconds: float = 30) -> Any:
 ALL = ["near.web.clicks", "rest.sales.items", "rest.sales.orders"]
 
 
+def test_each_catalog_reports_its_tables_and_the_duration_of_its_listing(world: World) -> None:
+    near, rest = world.lake().listing().catalogs
+    assert (near.name, near.tables, near.answers, near.trouble) == ("near", 1, True, "")
+    assert (rest.name, rest.tables, rest.answers, rest.trouble) == ("rest", 2, True, "")
+    assert all(each.seconds is not None and each.seconds > 0 for each in (near, rest))
+
+
+def test_a_pattern_that_matches_nothing_is_named_once_until_a_table_matches(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    lake = world.lake(include=["rest.slaes.**", "near.**", "**"])
+    assert [lake.listing().unmatched for _ in range(2)] == [("observe.include[0] 'rest.slaes.**'",)] * 2
+    told = [record.getMessage() for record in caplog.records if "no listed table matches" in record.getMessage()]
+    assert told == [
+        "no listed table matches observe.include[0] 'rest.slaes.**'; limnograph doctor suggests a correction"
+    ]
+    world.far.table("slaes.returns")
+    eventually(lake, lambda found: not found.unmatched)
+
+
+def test_patterns_are_not_judged_while_a_catalog_is_down(world: World) -> None:
+    world.server.fail("/v1", refusal(503))
+    assert world.lake(include=["rest.slaes.**", "near.**"]).listing().unmatched == ()
+
+
 def test_an_idle_table_costs_one_conditional_request_and_no_history(world: World) -> None:
     lake = world.lake()
     assert sorted(seen(lake)) == ALL

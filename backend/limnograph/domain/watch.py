@@ -18,9 +18,22 @@ class WatchState(NamedTuple):
     detail: str | None
 
 
+class CatalogSeen(msgspec.Struct, frozen=True):
+    """One catalog in a round: its number of tables, the seconds that its newest listing took (None before the first),
+    whether it responded, and the first sentence about what did not; empty: nothing.
+    """
+
+    name: str
+    tables: int
+    seconds: float | None
+    answers: bool
+    trouble: str = ""
+
+
 class Sighted(NamedTuple):
     """The watcher's progress over all catalogs: numbers of tables `listed` and `observed`, catalogs that responded, and
-    whether a round over all catalogs has ended. `troubles`: one sentence per trouble of the last round.
+    whether a round over all catalogs has ended. `troubles`: one sentence per trouble of the last round. `unmatched`:
+    see ProbeRound.
     """
 
     listed: int
@@ -28,6 +41,8 @@ class Sighted(NamedTuple):
     read: tuple[str, ...]
     whole: bool
     troubles: tuple[str, ...]
+    catalogs: tuple[CatalogSeen, ...] = ()
+    unmatched: tuple[str, ...] = ()
 
 
 class Trouble(msgspec.Struct, frozen=True):
@@ -49,8 +64,9 @@ class ProbeRound(msgspec.Struct, frozen=True, tag="probed"):
 
     A large round is sent in parts; `last` marks the final one, which alone reports the coverage of the round: `read`
     lists the catalogs whose pointers were read, so that their tables are known up to `at`, except for `failed` ones
-    (`catalog.namespace.table`). `tables` counts observed tables, `listed` all tables. `cpu_s`: CPU time of the process
-    and its parsers so far, seconds.
+    (`catalog.namespace.table`). `tables` counts observed tables, `listed` all tables. `unmatched` names settings that
+    match no table, such as `observe.include[0] 'lake.slaes.**'`. `cpu_s`: CPU time of the process and its parsers so
+    far, seconds.
     """
 
     at: Micros
@@ -62,6 +78,8 @@ class ProbeRound(msgspec.Struct, frozen=True, tag="probed"):
     read: list[str] = []
     failed: list[str] = []
     listed: int = 0
+    catalogs: list[CatalogSeen] = []
+    unmatched: list[str] = []
     cpu_s: float = 0.0
 
 

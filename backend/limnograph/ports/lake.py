@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from limnograph.domain.watch import CatalogSeen
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.tables import Tables
 
@@ -16,6 +17,8 @@ class LakeListing(NamedTuple):
     complete  catalogs whose tables were all listed since this listing was requested: any other table does not exist
     failed    one sentence per catalog, part of a catalog or table that did not respond
     answered  catalogs that responded
+    catalogs  each catalog, in the order of the settings
+    unmatched settings that match no table: `observe.include[0] 'lake.slaes.**'`; none while a catalog is incomplete
     """
 
     pointers: tuple[TablePointer, ...]
@@ -23,6 +26,8 @@ class LakeListing(NamedTuple):
     complete: frozenset[str]
     failed: tuple[str, ...] = ()
     answered: frozenset[str] = frozenset()
+    catalogs: tuple[CatalogSeen, ...] = ()
+    unmatched: tuple[str, ...] = ()
 
 
 class ObservedLake(Protocol):

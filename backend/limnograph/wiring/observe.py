@@ -13,6 +13,7 @@ from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.sandbox.pool import shared_pool
 from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.domain.ids import Patterns, TableName
+from limnograph.domain.watch import CatalogSeen
 from limnograph.ports.catalog import Catalog, TablePointer
 from limnograph.ports.lake import LakeListing
 from limnograph.ports.tables import Tables
@@ -21,6 +22,7 @@ from limnograph.services.watcher.catalog_state import CatalogSnapshot
 from limnograph.services.watcher.catalog_watch import CatalogWatch
 from limnograph.settings import FILES, PathSettings, Settings, WarehouseSettings, reread_catalogs
 from limnograph.wiring.paths import PathCatalog
+from limnograph.wiring.unmatched import observed_patterns, unmatched
 
 _log = logging.getLogger("limnograph.observe")
 RENEW_S = 30.0
@@ -69,6 +71,8 @@ class SettingsLake:
         self._first = first
         self._parts: dict[str, _Part] = {}
         self._last = LakeListing((), frozenset(), frozenset())
+        self._matched = False
+        """The patterns were compared with a complete listing."""
 
     @property
     def tables(self) -> Tables:
@@ -99,8 +103,21 @@ class SettingsLake:
             empty | frozenset(name for name, found in snapshots.items() if found.fresh),
             tuple(sentence for found in snapshots.values() for sentence in found.failed),
             empty | frozenset(name for name, found in snapshots.items() if found.answers),
+            tuple(_seen(name, found) for name, found in snapshots.items()),
+            self._unmatched(listed, complete=all(found.fresh for found in snapshots.values())),
         )
         return self._last
+
+    def _unmatched(self, listed: frozenset[str], *, complete: bool) -> tuple[str, ...]:
+        """Settings that match no table, logged when they change. Known only once every table is listed."""
+        last = self._last
+        if not complete or (self._matched and listed == last.listed):
+            return last.unmatched
+        self._matched = True
+        found = tuple(unmatched(observed_patterns(self._settings), listed))
+        if found and found != last.unmatched:
+            _log.warning("no listed table matches %s; limnograph doctor suggests a correction", ", ".join(found))
+        return found
 
     def newest(self, pointer: TablePointer) -> TablePointer | None:
         return self._watches[pointer.name.catalog].newest(pointer.name)
@@ -160,6 +177,11 @@ class SettingsLake:
                 self._settings = self._settings.with_catalogs(fresh)
                 self._tables = self._sandbox()
             return fresh
+
+
+def _seen(name: str, found: CatalogSnapshot) -> CatalogSeen:
+    trouble = found.failed[0].removeprefix(f"catalog {name}: ") if found.failed else ""
+    return CatalogSeen(name, len(found.names), found.listing_s, found.answers, trouble)
 
 
 def parsers_cpu_seconds() -> float:

@@ -371,6 +371,7 @@ def _status(options: ServerOptions, shared: SharedServices, fleet: FleetService)
         shared.metrics,
         options.clock,
         watch=shared.watcher.state,
+        sighted=shared.watcher.sighted,
         inbox_error=lambda: shared.runs.error,
         cold=options.cold,
         also_waiting=shared.readiness.waiting_for,

@@ -6,7 +6,7 @@ from lakes import Lake
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.watch import Sighted
-from limnograph.services.fleet.hints import about_tables
+from limnograph.services.fleet.hints import about_patterns, about_tables
 from limnograph.services.watcher.rounds import Watcher
 from limnograph.wiring.observe import SettingsLake
 
@@ -55,6 +55,25 @@ def test_each_reason_has_its_own_text(known, seen, error, code, said) -> None:
 )
 def test_where_everything_is_shown_there_is_no_hint(known, seen) -> None:
     assert about_tables(known, seen, CATALOGS, None) is None
+
+
+def sighted(*unmatched: str, observed: int = 2) -> Sighted:
+    return Sighted(3, observed, ("lake",), whole=True, troubles=(), unmatched=unmatched)
+
+
+def test_settings_that_match_no_table_are_named() -> None:
+    hint = about_patterns(sighted("observe.include[1] 'lake.slaes.**'", "observe.warehouses[0] 'files.landing.**'"))
+    assert hint is not None
+    assert "observe.include[1] 'lake.slaes.**', observe.warehouses[0] 'files.landing.**'." in hint.detail
+    many = about_patterns(sighted(*(f"observe.include[{i}] 'x'" for i in range(8))))
+    assert many is not None
+    assert "'x' and 3 more." in many.detail
+
+
+def test_patterns_have_no_hint_where_all_match_or_none_does() -> None:
+    assert about_patterns(None) is None
+    assert about_patterns(sighted()) is None
+    assert about_patterns(sighted("observe.include[0] 'x'", observed=0)) is None  # another hint says so
 
 
 def test_the_watcher_reports_the_amount_to_read_before_it_reads(tmp_path) -> None:

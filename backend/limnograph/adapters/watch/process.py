@@ -156,7 +156,15 @@ class WatchProcess:
         """Store the state of all catalogs from a message: at the end of each round, and at the start of the first."""
         if probed.last:
             troubles = tuple(f"{trouble.source}: {trouble.detail}" for trouble in probed.troubles)
-            self.sighted = Sighted(probed.listed, probed.tables, tuple(probed.read), whole=True, troubles=troubles)
+            self.sighted = Sighted(
+                probed.listed,
+                probed.tables,
+                tuple(probed.read),
+                whole=True,
+                troubles=troubles,
+                catalogs=tuple(probed.catalogs),
+                unmatched=tuple(probed.unmatched),
+            )
         elif self.sighted is None:
             self.sighted = Sighted(probed.listed, probed.tables, (), whole=False, troubles=())
             self._detail = f"{probed.tables} of {probed.listed} listed tables have been read for the first time"

@@ -33,7 +33,16 @@ Health = Literal["ok", "partial", "unreadable", "stale", "unknown", "dropped", "
 class Hint(View, frozen=True, kw_only=True):
     """A set-up step: `snippet` is text to copy (settings or a command)."""
 
-    code: Literal["no_pipeline", "no_prometheus", "no_jobs", "no_tables", "no_match", "tables_unread", "catalog_down"]
+    code: Literal[
+        "no_pipeline",
+        "no_prometheus",
+        "no_jobs",
+        "no_tables",
+        "no_match",
+        "unmatched",
+        "tables_unread",
+        "catalog_down",
+    ]
     title: str
     detail: str
     snippet: str | None = None
@@ -258,8 +267,9 @@ class TableDetail(View, frozen=True, kw_only=True):
 
 
 class SourceStatus(View, frozen=True, kw_only=True):
-    """Health of one source; `age_s`: seconds since the last success. `breaker`: state of its circuit breaker; `open`:
-    not queried for a while after consecutive failures; `half-open`: the next query is a trial.
+    """Health of one source; `age_s`: seconds since the last success; `latency_s`: duration of its last successful
+    query, seconds, null if it is not measured. `breaker`: state of its circuit breaker; `open`: not queried for a while
+    after consecutive failures; `half-open`: the next query is a trial.
     """
 
     id: str
@@ -268,6 +278,7 @@ class SourceStatus(View, frozen=True, kw_only=True):
     age_s: float | None
     detail: str | None
     breaker: Literal["closed", "open", "half-open"] | None = None
+    latency_s: float | None = None
 
 
 class HotIndex(View, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ makes it fire again.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -54,7 +55,8 @@ class AlertStaleness:
 
     `metrics`, `active`: the configured sources to query
     `asks`: whether Alertmanager is queried at all
-    `error`, `last_success`: the result of querying Alertmanager (epoch microseconds)
+    `error`, `last_success`, `latency_s`: result of querying Alertmanager (epoch microseconds; seconds of the last
+    successful query)
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class AlertStaleness:
         self.asks = active is not None
         self.error: LimnographError | None = None
         self.last_success: Micros | None = None
+        self.latency_s: float | None = None
         self._seen: dict[Key, Micros] = {}
 
     async def check(self) -> None:
@@ -95,12 +98,14 @@ class AlertStaleness:
     async def _in_alertmanager(self) -> Sequence[ActiveAlert] | None:
         if self._active is None:
             return None
+        started_s = time.perf_counter()
         try:
             found = await asyncio.to_thread(self._active.matching, {})
         except LimnographError as error:
             self.error = error
             return None
         self.error, self.last_success = None, self._clock.now()
+        self.latency_s = time.perf_counter() - started_s
         return found
 
     async def _in_prometheus(self) -> Sequence[Mapping[str, str]] | None:

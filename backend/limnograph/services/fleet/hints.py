@@ -22,6 +22,8 @@ NO_PROMETHEUS = Hint(
     snippet='[prometheus.main]\nurl = "http://127.0.0.1:9090"',
 )
 DOCTOR = "limnograph doctor --config limnograph.toml"
+_NAMED = 5
+"""Most settings that a hint names."""
 UNWATCHED = Hint(
     code="no_tables",
     title="No tables are known yet",
@@ -59,6 +61,20 @@ def about_tables(known: int, seen: Sighted | None, catalogs: Collection[str], er
     if not seen.whole or set(catalogs) - set(seen.read):
         return LISTING
     return _no_match(seen) if seen.listed else NO_TABLES
+
+
+def about_patterns(seen: Sighted | None) -> Hint | None:
+    """Names the patterns and warehouses of [observe] that match no table, unless nothing matches at all."""
+    if seen is None or not seen.unmatched or not seen.observed:
+        return None
+    more = f" and {len(seen.unmatched) - _NAMED} more" if len(seen.unmatched) > _NAMED else ""
+    return Hint(
+        code="unmatched",
+        title="Some settings match no table",
+        detail=f"No listed table matches {', '.join(seen.unmatched[:_NAMED])}{more}. limnograph doctor suggests a "
+        "correction.",
+        snippet=DOCTOR,
+    )
 
 
 def _reading(known: int, seen: Sighted) -> Hint:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import threading
+import time
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import NamedTuple
@@ -88,6 +89,8 @@ class HotStore:
         self._reading = LakeView(lakes.EMPTY, UNREAD, partial=False, head=_NOTHING, read_at=None)
         self._floor: Micros | None = None
         self._attempted = False
+        self.refresh_s: float | None = None
+        """Duration of the last successful refresh, seconds."""
         self._began: Micros | None = None
         self._asked: dict[str, Micros] = {}
         self._watermarks = Watermarks()
@@ -147,8 +150,9 @@ class HotStore:
         """
         with self._refreshing:
             now = self._began = self._clock.now()
+            started_s = time.perf_counter()
             try:
-                return self._refresh(now)
+                changed = self._refresh(now)
             except SourceError as error:
                 _log.warning("meta tables: %s", error)
                 self._report(error, self._reading.read_at)
@@ -158,6 +162,9 @@ class HotStore:
                 failed = SourceUnavailable("meta", f"reading failed ({type(error).__name__}); the log has the trace")
                 self._report(failed, self._reading.read_at)
                 return False
+            else:
+                self.refresh_s = time.perf_counter() - started_s
+                return changed
             finally:
                 self._began, self._attempted = None, True
 

@@ -8,11 +8,12 @@ from typing import Literal
 from limnograph import __version__
 from limnograph.domain.answers.tables import HotIndex, SourceStatus, Status
 from limnograph.domain.thresholds import Thresholds
-from limnograph.domain.time import MICROS_PER_SECOND, to_millis
-from limnograph.domain.watch import WatchState
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
+from limnograph.domain.watch import CatalogSeen, Sighted, WatchState
 from limnograph.domain.wording import seconds
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.staleness import AlertStaleness
+from limnograph.services.fleet.hints import about_patterns
 from limnograph.services.fleet.page import FleetService
 from limnograph.services.lake.store import HotStore
 from limnograph.services.sources.cold_reads import ColdEngine
@@ -32,6 +33,7 @@ class StatusService:
         clock: Clock,
         *,
         watch: Callable[[], WatchState],
+        sighted: Callable[[], Sighted | None] = lambda: None,
         inbox_error: Callable[[], str | None],
         cold: ColdEngine | None = None,
         also_waiting: Callable[[], str | None] = lambda: None,
@@ -45,7 +47,7 @@ class StatusService:
         self._hourly_days, self._alertmanager = hourly_days, alertmanager
         self._cold, self._also_waiting = cold, also_waiting
         self._store, self._fleet, self._metrics, self._clock = store, fleet, metrics, clock
-        self._watch, self._inbox_error = watch, inbox_error
+        self._watch, self._sighted, self._inbox_error = watch, sighted, inbox_error
 
     def waiting_for(self) -> str | None:
         """What readiness waits for; None once the first reads of meta tables and catalogs were attempted. A failing
@@ -74,7 +76,7 @@ class StatusService:
             hourly_days=self._hourly_days,
             hot=HotIndex(bytes=self._store.nbytes, rows=self._store.rows, tables_shortened=len(reading.lake.edges)),
             sources=self._sources(now_us),
-            hints=self._fleet.hints(reading),
+            hints=[*self._fleet.hints(reading), *filter(None, [about_patterns(self._sighted())])],
         )
 
     def _sources(self, now_us: int) -> list[SourceStatus]:
@@ -90,6 +92,7 @@ class StatusService:
                 status=meta_status,
                 age_s=meta_age,
                 detail=str(reading.error) if reading.error else None,
+                latency_s=self._store.refresh_s,
             ),
             self._pipeline(now_us),
             SourceStatus(
@@ -99,6 +102,7 @@ class StatusService:
                 age_s=None if watch.at is None else max(0.0, (now_us - watch.at) / MICROS_PER_SECOND),
                 detail=watch.detail,
             ),
+            *self._catalogs(now_us),
             *self._prometheus(),
             *self._trino(now_us),
             *self._active(now_us),
@@ -122,6 +126,13 @@ class StatusService:
         detail = f"no pass has succeeded for {seconds(age)}; see the pipeline's log"
         return SourceStatus(id="pipeline", kind="pipeline", status="stale", age_s=age, detail=detail)
 
+    def _catalogs(self, now_us: int) -> list[SourceStatus]:
+        """One status for each catalog that the watcher reads."""
+        sighted = self._sighted()
+        seen = sighted.catalogs if sighted else ()
+        answered = self._store.catalogs([each.name for each in seen])
+        return [_catalog(each, answered.get(each.name, (None, False))[0], now_us) for each in seen]
+
     def _prometheus(self) -> list[SourceStatus]:
         """One status for each configured server."""
         if self._metrics is None:
@@ -144,6 +155,7 @@ class StatusService:
                 age_s=None if last is None else (now_us - last) / MICROS_PER_SECOND,
                 detail=detail,
                 breaker=self._cold.breaker.state,
+                latency_s=self._cold.counts.last_s,
             )
         ]
 
@@ -160,8 +172,21 @@ class StatusService:
                 status="error" if error else "ok",
                 age_s=None if last is None else (now_us - last) / MICROS_PER_SECOND,
                 detail=str(error) if error else None if last else "queried only while an alert is open",
+                latency_s=checks.latency_s,
             )
         ]
+
+
+def _catalog(seen: CatalogSeen, answered_at: Micros | None, now_us: int) -> SourceStatus:
+    status: Literal["ok", "stale", "error"] = "stale" if seen.trouble else "ok"
+    return SourceStatus(
+        id=f"catalog:{seen.name}",
+        kind="catalog",
+        status=status if seen.answers else "error",
+        age_s=None if answered_at is None else max(0.0, (now_us - answered_at) / MICROS_PER_SECOND),
+        detail=seen.trouble or f"{seen.tables:,} table{'' if seen.tables == 1 else 's'}",
+        latency_s=seen.seconds,
+    )
 
 
 def _measured(source: CoalescedSource) -> SourceStatus:
@@ -174,4 +199,5 @@ def _measured(source: CoalescedSource) -> SourceStatus:
         age_s=age,
         detail=str(error) if error else None,
         breaker=source.breaker.state,
+        latency_s=source.counts.last_s,
     )

@@ -36,6 +36,8 @@ class QueryCounts:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._seen: dict[Outcome, QueryCount] = {}
+        self.last_s: float | None = None
+        """Duration of the last successful query, seconds."""
 
     @contextlib.contextmanager
     def timed(self) -> Iterator[None]:
@@ -57,6 +59,8 @@ class QueryCounts:
             buckets, total = self._seen.get(outcome, QueryCount((0,) * (len(SECONDS) + 1), 0.0))
             more = tuple(count + (at == place) for at, count in enumerate(buckets))
             self._seen[outcome] = QueryCount(more, total + seconds)
+            if outcome == "ok":
+                self.last_s = seconds
 
     def told(self) -> Mapping[Outcome, QueryCount]:
         """Counts by outcome, without those that never occurred."""

@@ -38,6 +38,8 @@ class CatalogSnapshot(NamedTuple):
     """The catalog responds."""
     failed: tuple[str, ...]
     """Sentences about the catalog, about parts of it and about single tables."""
+    listing_s: float | None = None
+    """Seconds that the newest listing of names took; None before the first."""
 
 
 class CatalogState:
@@ -55,6 +57,8 @@ class CatalogState:
         """When a failed catalog may be retried."""
         self.reason = ""
         """Why the catalog is stale; empty if it is not."""
+        self.listing_s: float | None = None
+        """Seconds that the newest listing took."""
         self.relist = True
         """Names must be listed."""
         self._names: CatalogNames | None = None
@@ -82,7 +86,9 @@ class CatalogState:
         parts = self._names.troubles if self._names else ()
         fresh = self.listed_at >= requested_s and not self.reason and not parts
         failed = (self.reason,) if self.reason else (*parts, *self._sentences())
-        return CatalogSnapshot(self._version, self._listed, self._pointers, fresh, not self.reason, failed)
+        return CatalogSnapshot(
+            self._version, self._listed, self._pointers, fresh, not self.reason, failed, self.listing_s
+        )
 
     def knows(self, name: TableName) -> bool:
         """Whether the table was listed or is not wanted."""

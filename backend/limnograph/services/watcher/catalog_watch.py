@@ -258,11 +258,14 @@ class CatalogWatch:
     def _list_names(self) -> Callable[[], None]:
         began = self._requested_at
         catalog = self._catalog or self._opened()
+        started_s = time.monotonic()
         names = catalog.names(self.alive)
+        took_s = time.monotonic() - started_s
 
         def settle() -> None:
             self._catalog, self._listing, self._settings_error = catalog, False, None
             self._rests = self._mode is WatchMode.STANDING and not catalog.at_once
+            self._state.listing_s = took_s
             self._state.listed(names, began, probed=not catalog.at_once)
             if began < self._requested_at and not self._rests:
                 self._state.relist = True  # requested again in the meantime

@@ -134,8 +134,16 @@ def _ended(at_us: Micros, listing: LakeListing, failing: dict[TableName, str]) -
     """The last message of a round."""
     failed = [*map(str, failing), *_unlocated(listing)]
     troubles, read = _troubles(listing, failing), sorted(listing.answered)
-    counts = len(listing.pointers), len(listing.listed)
-    return ProbeRound(at_us, counts[0], troubles=troubles, read=read, failed=failed, listed=counts[1])
+    return ProbeRound(
+        at_us,
+        len(listing.pointers),
+        troubles=troubles,
+        read=read,
+        failed=failed,
+        listed=len(listing.listed),
+        catalogs=list(listing.catalogs),
+        unmatched=list(listing.unmatched),
+    )
 
 
 def _troubles(listing: LakeListing, failing: dict[TableName, str]) -> list[Trouble]:

@@ -16,8 +16,8 @@ from limnograph.services.server.doctor import Check, CheckResult
 from limnograph.settings import FILES, PathSettings, Settings, WarehouseSettings
 from limnograph.wiring.observe import ObservedNames, access_of
 from limnograph.wiring.paths import PathCatalog, path_name
+from limnograph.wiring.unmatched import ALL, patterns_of, unmatched
 
-_ALL = "**"
 _SHOWN = 5
 
 
@@ -85,7 +85,7 @@ def _warehouse(listed: ListedNames, warehouse: WarehouseSettings, remedy: str) -
     trouble = next((text for text in found.troubles if text.startswith(f"warehouse {warehouse.name}: ")), None)
     if trouble is not None:
         raise SourceUnavailable(f"warehouse {warehouse.name}", trouble.partition(": ")[2])
-    inside = [name for name in found.tables if matches(f"{warehouse.name}.{_ALL}", str(name))]
+    inside = [name for name in found.tables if matches(f"{warehouse.name}.{ALL}", str(name))]
     if not inside:
         formats = " or ".join(kind.capitalize() for kind in warehouse.formats)
         return CheckResult(f"no {formats} table below {warehouse.location}", remedy)
@@ -113,7 +113,7 @@ def _observed(settings: Settings, listed: ListedNames) -> CheckResult:
     detail = f"{count} of {len(names)} listed tables"
     if silent:
         return CheckResult(f"{detail}; {', '.join(silent)} did not list all tables, so patterns cannot be checked")
-    barren = [f"{key} {pattern!r}" for key, pattern in _patterns(settings) if not _any(pattern, names)]
+    barren = unmatched(_patterns(settings), names)
     if not barren:
         return CheckResult(detail, None if count else "set observe.include to patterns such as lake.sales.**")
     more = f" and {len(barren) - _SHOWN} more" if len(barren) > _SHOWN else ""
@@ -122,23 +122,17 @@ def _observed(settings: Settings, listed: ListedNames) -> CheckResult:
 
 def _patterns(settings: Settings) -> Iterator[tuple[str, str]]:
     """Every pattern of the settings, after its key."""
-    for key in ("include", "exclude"):
-        for i, pattern in enumerate(getattr(settings.observe, key)):
-            if pattern != _ALL:
-                yield f"observe.{key}[{i}]", pattern
+    yield from patterns_of("observe.include", settings.observe.include)
+    yield from patterns_of("observe.exclude", settings.observe.exclude)
     for i, objective in enumerate(settings.objectives):
-        if objective.tables != _ALL:
+        if objective.tables != ALL:
             yield f"objectives[{i}].tables", objective.tables
     for i, owner in enumerate(settings.owners):
-        if owner.tables != _ALL:
+        if owner.tables != ALL:
             yield f"owners[{i}].tables", owner.tables
     for i, job in enumerate(settings.jobs):
         yield from ((f"jobs[{i}].reads[{k}]", pattern) for k, pattern in enumerate(job.reads))
         yield from ((f"jobs[{i}].writes[{k}]", pattern) for k, pattern in enumerate(job.writes))
-
-
-def _any(pattern: str, names: Sequence[str]) -> bool:
-    return any(matches(pattern, name) for name in names)
 
 
 def _meant(barren: Sequence[str], names: Sequence[str]) -> str:

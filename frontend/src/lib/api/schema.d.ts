@@ -1742,7 +1742,7 @@ export interface components {
          */
         Hint: {
             /** @enum {unknown} */
-            code: "catalog_down" | "no_jobs" | "no_match" | "no_pipeline" | "no_prometheus" | "no_tables" | "tables_unread";
+            code: "catalog_down" | "no_jobs" | "no_match" | "no_pipeline" | "no_prometheus" | "no_tables" | "tables_unread" | "unmatched";
             detail: string;
             /** @default null */
             snippet: string | null;
@@ -2673,8 +2673,9 @@ export interface components {
         };
         /**
          * SourceStatus
-         * @description Health of one source; `age_s`: seconds since the last success. `breaker`: state of its circuit breaker; `open`:
-         *         not queried for a while after consecutive failures; `half-open`: the next query is a trial.
+         * @description Health of one source; `age_s`: seconds since the last success; `latency_s`: duration of its last successful
+         *         query, seconds, null if it is not measured. `breaker`: state of its circuit breaker; `open`: not queried for a while
+         *         after consecutive failures; `half-open`: the next query is a trial.
          */
         SourceStatus: {
             age_s: number | null;
@@ -2684,6 +2685,8 @@ export interface components {
             id: string;
             /** @enum {unknown} */
             kind: "alertmanager" | "catalog" | "inbox" | "meta" | "pipeline" | "prometheus" | "trino" | "watcher";
+            /** @default null */
+            latency_s: number | null;
             /** @enum {unknown} */
             status: "absent" | "error" | "ok" | "stale";
         };

@@ -14,7 +14,15 @@ const source = (
   kind: Schemas['SourceStatus']['kind'],
   status: Schemas['SourceStatus']['status'],
   detail: string | null = null,
-): Schemas['SourceStatus'] => ({ id: kind, kind, status, detail, age_s: 720, breaker: null });
+): Schemas['SourceStatus'] => ({
+  id: kind,
+  kind,
+  status,
+  detail,
+  age_s: 720,
+  breaker: null,
+  latency_s: null,
+});
 
 const told = (watermark: number | null, sources: Schemas['SourceStatus'][] = []): Schemas['Status'] => ({
   ...{ version: '1', now: NOW, watermark, lag_s: null, run_id: null, tables: 1, unreadable: 0, snapshots: 1 },

@@ -3,7 +3,7 @@ import { setupSteps } from './steps.ts';
 
 type Source = Parameters<typeof setupSteps>[0]['sources'][number];
 const source = (kind: Source['kind'], status: Source['status'], detail: string | null = null): Source => ({
-  ...{ id: kind, kind, status, detail, age_s: null, breaker: null },
+  ...{ id: kind, kind, status, detail, age_s: null, breaker: null, latency_s: null },
 });
 const doneOf = (...given: Parameters<typeof setupSteps>) =>
   setupSteps(...given).flatMap(({ id, done }) => (done ? [id] : []));
