@@ -4,9 +4,11 @@ import { render } from 'vitest-browser-svelte';
 import { axeFindings } from '../../test/axe.ts';
 import type { AlertRow } from '#lib/alerts/words.ts';
 import type { Schemas } from '#lib/api/client.ts';
+import { choiceOf } from '#lib/commit/question.ts';
 import AttentionList from './AttentionList.svelte';
 import { firingByTable } from './firing.ts';
 import FilterChips from './FilterChips.svelte';
+import { readFilters } from './filters.ts';
 import FleetTable from './FleetTable.svelte';
 import { AT, fleetRow, HOUR_MS, SNAPSHOT } from './fixtures.ts';
 import { fleetHref, readFleetView } from './question.ts';
@@ -207,6 +209,21 @@ test('a view is saved under a name, leads to its address and can be removed', as
   expect(await axeFindings()).toEqual([]);
   await screen.getByRole('button', { name: /Remove the view/ }).click();
   expect(readViews(localStorage.getItem('limnograph.views'))).toEqual([]);
+});
+
+test('ready-made views are filters that their pages understand', async () => {
+  const screen = await render(SavedViews, { query: '' });
+  await screen.getByRole('button', { name: 'Views' }).click();
+  const links = screen.getByRole('list', { name: 'Ready-made views' }).getByRole('link').elements();
+  const paramsOf = (page: string) =>
+    links
+      .map((link) => new URL(link.getAttribute('href') ?? '', 'http://localhost'))
+      .filter((url) => url.pathname === page)
+      .map((url) => url.searchParams);
+  expect(paramsOf('/').map(readFilters)).toEqual([expect.objectContaining({ grew: 0.2, within: 300 })]);
+  expect(paramsOf('/commits').map(choiceOf)).toEqual([
+    expect.objectContaining({ min: '10000', sort: 'files' }),
+  ]);
 });
 
 test('stored views that lead elsewhere are left out', () =>
