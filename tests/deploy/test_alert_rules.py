@@ -33,6 +33,7 @@ NAMES = {
     "LakehousePartitionSkew",
     "LakehouseMetadataGrowing",
     "LakehouseStreamingLag",
+    "LakehouseCheckpointsFailing",
     "LakehouseExtractionLag",
     "LakehouseCommitContention",
     "LakehouseFindingCritical",
@@ -47,6 +48,7 @@ NAMES = {
 FINDINGS = {f"LakehouseFinding{severity.title()}": severity for severity in SEVERITIES}
 """Alerts about findings, whose thresholds are settings of the server."""
 LABELS = {
+    "LakehouseCheckpointsFailing": (),
     "LakehouseExtractionLag": (),
     "LimnographDown": (),
     "LimnographPipelineStalled": (),

@@ -24,6 +24,7 @@ ALERTS = [
 TABLE = 'catalog="lake",table_namespace="sales",table="customer_events"'
 PIPELINE = 'instance="c:9464",job="limnograph-pipeline"'
 SERVER, JOB = 'instance="a:8787",job="limnograph"', 'instance="b:9108",job="spark-jobs"'
+FLINK = 'host="d",job_id="a1",job_name="enrich",instance="d:9249",job="flink"'
 MINUTES, AT = 150, 60
 """One sample a minute; what happens, happens after the first hour."""
 Values = list[float | None]
@@ -60,6 +61,7 @@ HEALTHY = {
     "lakehouse_table_reported_commit_attempts_total": Sample(lambda t: t),
     "spark_stream_commit_lag_seconds": constant(20, f'{TABLE},query_name="q",{JOB}'),
     "spark_stream_last_progress_timestamp_seconds": Sample(lambda t: 60 * t, f'{TABLE},query_name="q",{JOB}'),
+    "flink_jobmanager_job_numberOfFailedCheckpoints": constant(2, FLINK),
     "limnograph_watermark_timestamp_seconds": Sample(lambda t: 60 * t, SERVER),
     "limnograph_pipeline_extraction_lag_seconds": constant(60, PIPELINE),
     "limnograph_pipeline_last_pass_timestamp_seconds": Sample(lambda t: 60 * t, PIPELINE),
@@ -240,6 +242,16 @@ def late_rows_then_dead(hours: Hours) -> None:
     pipeline_killed(hours)
 
 
+def checkpoints_fail(hours: Hours) -> None:
+    """One in five minutes for half an hour, on top of earlier failures."""
+    hours.put("flink_jobmanager_job_numberOfFailedCheckpoints", lambda t, old: old + min(6, (t - AT) // 5), AT)
+
+
+def one_checkpoint_fails_and_flink_restarts(hours: Hours) -> None:
+    hours.put("flink_jobmanager_job_numberOfFailedCheckpoints", lambda t, old: old + 1, AT)
+    hours.put("flink_jobmanager_job_numberOfFailedCheckpoints", lambda t, _: 0, AT + 20)
+
+
 def nothing(hours: Hours) -> None:
     hours.away(0, MINUTES, "lakehouse_", "spark_", "limnograph_", "up")
 
@@ -260,6 +272,8 @@ CASES: dict[str, tuple[Callable[[Hours], None], dict[str, int]]] = {
         burst_while_away,
         {"SmallFileProliferation": 1, "LakehouseCompactionBacklog": 1, "LimnographDown": 1},
     ),
+    "checkpoints that fail": (checkpoints_fail, {"LakehouseCheckpointsFailing": 1}),
+    "one checkpoint that fails, then a restart": (one_checkpoint_fails_and_flink_restarts, {}),
     "a table without data": (no_table, {}),
     "no data at all": (nothing, {"LimnographDown": 1}),
     "a pipeline that is killed": (
@@ -305,4 +319,4 @@ def test_each_alert_fires_as_often_as_the_case_expects(case: str, tmp_path: Path
 
 def test_every_alert_fires_in_a_case_and_is_silent_in_others() -> None:
     assert {name for _, fires in CASES.values() for name in fires} == set(ALERTS)
-    assert len(ALERTS) == 15
+    assert len(ALERTS) == 16

@@ -41,7 +41,7 @@ SHARED: dict[str, float] = {
 OF_RULES_ALONE = {
     *("partition_skew_bytes", "manifests", "metadata_bytes", "commit_retries", "stream_lag_seconds"),
     *("watermark_lag_seconds", "extraction_lag_seconds", "inbox_age_seconds"),
-    *("debt_files", "small_files_share", "snapshots"),
+    *("debt_files", "small_files_share", "snapshots", "failed_checkpoints"),
 }
 WORDS = {1: "one", 3: "three", 10: "ten", 0.1: "a tenth", 0.5: "half", 0.75: "three quarters"}
 TIMES = {300: "five minutes", 600: "ten minutes", 900: "fifteen minutes", 1800: "half an hour", 3600: "an hour"}
@@ -98,6 +98,10 @@ PROSE = {
         "{stream_lag_seconds:,.0f} seconds",
         "more than {stream_lag_seconds:time} from the checkpoint",
         "a trigger of more than {stream_lag_seconds:time}",
+    ),
+    "lakehouse-checkpoints-failing": (
+        "{failed_checkpoints:Word} failures",
+        "At least {failed_checkpoints:word} checkpoints",
     ),
     "lakehouse-extraction-lag": (
         "{watermark_lag_seconds:,.0f} seconds for the watermark, {extraction_lag_seconds:,.0f} for the pipeline",

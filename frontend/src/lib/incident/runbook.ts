@@ -16,6 +16,7 @@ export interface Step {
 
 /** Rules that come with Limnograph: each has a runbook, also where an alert of its name carries no link to it. */
 const RULES: readonly string[] = [
+  'LakehouseCheckpointsFailing',
   'LakehouseCommitContention',
   'LakehouseCompactionBacklog',
   'LakehouseDeleteFilesGrowing',
