@@ -113,12 +113,12 @@ class ReportFact(msgspec.Struct, frozen=True, kw_only=True):
     table: Annotated[str | None, Col(6, STRING, "table name")] = None
     location: Annotated[str | None, Col(7, STRING, "folder of the table, if reported")] = None
     snapshot_id: Annotated[
-        int | None, Col(8, LONG, "snapshot that was read or committed; null for a failed commit")
+        int | None, Col(8, LONG, "snapshot that was read or committed; of a commit that failed, the one it built on")
     ] = None
     sequence_number: Annotated[int | None, Col(9, LONG, "sequence number of the commit")] = None
     operation: Annotated[
         str | None,
-        Col(10, STRING, "operation of the commit; of one that failed `append`, `overwrite`, `row_delta` or `schema`"),
+        Col(10, STRING, "operation of the commit; Spark: `append`, `overwrite`, `row_delta` or `delete`"),
     ] = None
     schema_id: Annotated[int | None, Col(11, INT, "schema of the scan")] = None
     filter: Annotated[str | None, Col(12, STRING, "null: filters contain data of the table, see `filter_columns`")] = (
@@ -172,8 +172,8 @@ class ReportFact(msgspec.Struct, frozen=True, kw_only=True):
         Col(
             46,
             STRING,
-            "what prevented it: `lost_race` (all attempts lost), `files_added`, `files_removed`, `deletes_added`, "
-            "`schema_changed`, `ref_moved` or `other`",
+            "what the other commit did: `lost_race` (all attempts were too late), `files_added`, `files_removed`, "
+            "`deletes_added`, `schema_changed`, `ref_moved` or `other`",
         ),
     ] = None
 
