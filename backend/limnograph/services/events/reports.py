@@ -50,7 +50,7 @@ def read_metrics_report(
     kind = report.report_type.removesuffix("-report")
     metadata = texts(report.metadata)
     metrics = numbers(report.metrics)
-    fact = _fact(
+    fact = report_fact(
         kind,
         metrics,
         metadata,
@@ -64,7 +64,7 @@ def read_metrics_report(
         at=now,
         source=source,
         observed_at=now,
-        **_named(name, report.table_name),
+        **named(name, report.table_name),
     )
     if kind == "scan":
         return ReceivedEvents(reports=(fact,))
@@ -75,7 +75,7 @@ def read_metrics_report(
 def of_scan_facet(facet: ScanReportFacet, spoken: tuple[str, ...], **about: Any) -> ReportFact:
     """An `icebergScanReport` of OpenLineage. `about`: columns from its event; `spoken`: the name of its dataset."""
     schema = long(facet.schema_id)
-    return _fact(
+    return report_fact(
         "scan",
         _camel(facet.scan_metrics),
         texts(facet.metadata),
@@ -90,7 +90,7 @@ def of_scan_facet(facet: ScanReportFacet, spoken: tuple[str, ...], **about: Any)
 
 def of_commit_facet(facet: CommitReportFacet, spoken: tuple[str, ...], **about: Any) -> ReportFact:
     """An `icebergCommitReport` of OpenLineage."""
-    return _fact(
+    return report_fact(
         "commit",
         _camel(facet.commit_metrics),
         texts(facet.metadata),
@@ -102,9 +102,12 @@ def of_commit_facet(facet: CommitReportFacet, spoken: tuple[str, ...], **about: 
     )
 
 
-def _fact(
+def report_fact(
     kind: str, metrics: dict[str, int], metadata: dict[str, str], spoken: tuple[str, ...], **about: Any
 ) -> ReportFact:
+    """A row. `metrics` and `metadata` by Iceberg's names; `spoken`: what identifies the report besides its contents;
+    `about`: other columns, which take precedence.
+    """
     duration = next((metrics[name] for name in _DURATIONS if name in metrics), None)
     columns: dict[str, Any] = {column: metrics.get(metric) for column, metric in _COLUMNS.items()}
     columns |= {
@@ -130,7 +133,8 @@ def _event_id(fact: ReportFact, spoken: tuple[str, ...]) -> str:
     return hashlib.sha256(msgspec.json.encode([spoken, said])).hexdigest()[:32]
 
 
-def _named(name: TableName | None, text: str) -> dict[str, str | None]:
+def named(name: TableName | None, text: str) -> dict[str, str | None]:
+    """Columns that name a table: as it was resolved, otherwise as its sender names it."""
     if name is not None:
         return {"catalog": name.catalog, "namespace": name.namespace, "table": name.table}
     namespace, _, table = text.rpartition(".")
