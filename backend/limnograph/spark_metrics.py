@@ -23,7 +23,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -31,6 +31,7 @@ from typing import Any, Literal
 from prometheus_client import CollectorRegistry, Counter, Gauge
 from prometheus_client.exposition import start_http_server
 
+from limnograph.spark_executions import ExecutionWatch
 from limnograph.spark_reads import ReadMeter
 
 LOG = logging.getLogger("limnograph.spark_metrics")
@@ -45,6 +46,9 @@ _FINISHED = Gauge(
 _RUNS = Counter("spark_job_runs", "Finished runs.", (*LABELS, "status"), registry=REGISTRY)
 
 MOST_BYTES = 2**63 - 1
+RUNS, REPORTS = "/api/v1/runs", "/api/v1/notify/spark"
+MOST_REPORTS = 200
+"""Reports in one body: a tenth of the bytes that the server accepts."""
 Role = Literal["reads", "writes"]
 Tables = Iterable[str] | Mapping[str, int | None]
 
@@ -75,6 +79,8 @@ class JobRun:
     started_at: float = field(default_factory=time.time)
     written: dict[str, int] = field(default_factory=dict)
     counted: list[int] = field(default_factory=list)
+    seen: dict[str, int] = field(default_factory=dict)
+    """Snapshot that Spark read, by Spark's name of the table."""
 
     def wrote(self, table: str, snapshot_id: int) -> None:
         """Record which commit this run made to a table of `writes`, so that the commit's page shows the run. Raises
@@ -105,14 +111,20 @@ def job_run(
     """Measure the body as one run. `reads` may map a table to the snapshot id that is read.
 
     An exception marks the run as `failed` and propagates. `server`: base URL of Limnograph; None pushes nothing. The
-    bytes that the run read are Spark's count, for the Spark jobs that this thread starts. Raises ValueError for a table
-    that is not `catalog.namespace.table`.
+    bytes that the run read are Spark's count, for the Spark jobs that this thread starts; scans and commits of Iceberg
+    tables, and the snapshots that were read, are those that Iceberg posts to Spark. Raises ValueError for a table that
+    is not `catalog.namespace.table`.
     """
-    context = _context(spark)
+    session = _session(spark)
+    context = _context(session)
     run = JobRun(job_name, _application_id(context), (*_uses(reads, "reads"), *_uses(writes, "writes")))
     push = _pusher(server).push if server else _ignore
     push(_body(run, "running", None))
     meter = ReadMeter(context, run.run_id) if server and context is not None else None
+    watch = None
+    if server and context is not None:
+        about = _about(run, context)
+        watch = ExecutionWatch(session, run.run_id, lambda reports: _push_reports(push, about, reports))
     begin = time.perf_counter()
     status: Literal["ok", "failed"] = "failed"
     try:
@@ -122,6 +134,7 @@ def job_run(
         seconds = time.perf_counter() - begin
         _measure(run, status, seconds)
         spark_bytes = meter.finish() if meter else None
+        run.seen.update(watch.finish() if watch else {})
         push(_body(run, status, run.started_at + seconds, run.counted[0] if run.counted else spark_bytes))
 
 
@@ -142,20 +155,28 @@ def _uses(tables: Tables, role: Role) -> Iterator[TableUse]:
         yield TableUse(name, role, snapshot_id)
 
 
-def _context(spark: Any) -> Any:
-    """The SparkContext of the given session, else of the active one; None if there is none (Spark Connect)."""
-    found = None
+def _session(spark: Any) -> Any:
+    """The given session, else the active one; None if there is none."""
+    if spark is not None:
+        return spark
     try:
-        if spark is None:
-            from pyspark.sql import SparkSession
+        from pyspark.sql import SparkSession
 
-            spark = SparkSession.getActiveSession()
-        found = None if spark is None else spark.sparkContext
+        return SparkSession.getActiveSession()
     except ImportError:
-        pass
+        return None
+    except Exception as error:  # noqa: BLE001  # measuring never fails the job
+        LOG.warning("the Spark session is not known: %s", type(error).__name__)
+        return None
+
+
+def _context(session: Any) -> Any:
+    """The SparkContext of a session; None if there is none (Spark Connect)."""
+    try:
+        return None if session is None else session.sparkContext
     except Exception as error:  # noqa: BLE001  # measuring never fails the job
         LOG.warning("the Spark context is not known: %s", type(error).__name__)
-    return found
+        return None
 
 
 def _application_id(context: Any) -> str:
@@ -175,6 +196,21 @@ def _measure(run: JobRun, status: str, seconds: float) -> None:
         _RUNS.labels(**labels, status=status).inc()
 
 
+def _about(run: JobRun, context: Any) -> dict[str, Any]:
+    """The fields that all reports of a run share."""
+    about = {"run_id": run.run_id, "job_name": run.job_name, "application_id": run.application_id or None}
+    try:
+        return about | {"engine_version": str(context.version), "user": str(context.sparkUser())}
+    except Exception as error:  # noqa: BLE001  # measuring never fails the job
+        LOG.warning("the version of Spark is not known: %s", type(error).__name__)
+        return about
+
+
+def _push_reports(push: Callable[..., None], about: dict[str, Any], reports: list[dict[str, Any]]) -> None:
+    for first in range(0, len(reports), MOST_REPORTS):
+        push({**about, "reports": reports[first : first + MOST_REPORTS]}, REPORTS)
+
+
 def _body(run: JobRun, status: str, ended_at: float | None, read_bytes: int | None = None) -> dict[str, Any]:
     """Body of `POST /api/v1/runs`; times in epoch ms, ids as text. Unknown bytes are omitted, because older servers
     reject the field.
@@ -191,12 +227,25 @@ def _body(run: JobRun, status: str, ended_at: float | None, read_bytes: int | No
             {
                 **use.labels,
                 "role": use.role,
-                "read_snapshot_id": None if use.read_snapshot_id is None else str(use.read_snapshot_id),
+                "read_snapshot_id": _read(run, use),
                 **_written(run, use, status),
             }
             for use in run.tables
         ],
     }
+
+
+def _read(run: JobRun, use: TableUse) -> str | None:
+    """The read snapshot that the job gave, else the one that Spark read. Spark's name of the catalog may be another."""
+    if use.read_snapshot_id is not None:
+        return str(use.read_snapshot_id)
+    if use.role != "reads":
+        return None
+    inside = use.name.partition(".")[2]
+    found = run.seen.get(use.name)
+    alike = [snapshot for name, snapshot in run.seen.items() if name.partition(".")[2] == inside]
+    found = alike[0] if found is None and len(alike) == 1 else found
+    return None if found is None else str(found)
 
 
 def _written(run: JobRun, use: TableUse, status: str) -> dict[str, str]:
@@ -205,12 +254,12 @@ def _written(run: JobRun, use: TableUse, status: str) -> dict[str, str]:
     return {} if found is None else {"written_snapshot_id": str(found)}
 
 
-def _ignore(body: dict[str, Any]) -> None:
+def _ignore(body: dict[str, Any], path: str = RUNS) -> None:
     """Push nothing: there is no server."""
 
 
 class Pusher:
-    """Pushes runs from its own thread, with a bounded buffer, short timeouts, and one warning per outage."""
+    """Pushes runs and reports from a thread of its own: a bounded buffer, short timeouts, one warning per outage."""
 
     BUFFER = 256
     TIMEOUT_SECONDS = 2.0
@@ -219,17 +268,17 @@ class Pusher:
     def __init__(self, server: str) -> None:
         if not server.startswith(("http://", "https://")):
             raise ValueError(f"server: {server!r} is not a URL; write http://host:port")
-        self._url = server.rstrip("/") + "/api/v1/runs"
-        self._waiting: collections.deque[dict[str, Any]] = collections.deque(maxlen=self.BUFFER)
+        self._url = server.rstrip("/")
+        self._waiting: collections.deque[tuple[str, dict[str, Any]]] = collections.deque(maxlen=self.BUFFER)
         self._wake = threading.Condition()
         self._warned = False
         threading.Thread(target=self._work, name="limnograph-push", daemon=True).start()
         atexit.register(self.flush)
 
-    def push(self, body: dict[str, Any]) -> None:
-        """Enqueue a run without waiting; if the buffer is full, the oldest run is dropped."""
+    def push(self, body: dict[str, Any], path: str = RUNS) -> None:
+        """Enqueue a body without waiting; if the buffer is full, the oldest one is dropped."""
         with self._wake:
-            self._waiting.append(body)
+            self._waiting.append((path, body))
             self._wake.notify()
 
     def flush(self, seconds: float = 2.0) -> bool:
@@ -242,34 +291,35 @@ class Pusher:
         while True:
             with self._wake:
                 self._wake.wait_for(lambda: bool(self._waiting))
-                body = self._waiting[0]
-            if self._send(body):
+                item = self._waiting[0]
+            if self._send(*item):
                 pause = 1.0
-                self._done(body)
+                self._done(item)
             else:
                 time.sleep(pause)
                 pause = min(2 * pause, self.LONGEST_PAUSE_SECONDS)
 
-    def _done(self, body: dict[str, Any]) -> None:
+    def _done(self, item: tuple[str, dict[str, Any]]) -> None:
         with self._wake:
-            if self._waiting and self._waiting[0] is body:
+            if self._waiting and self._waiting[0] is item:
                 self._waiting.popleft()
             self._wake.notify_all()
 
-    def _send(self, body: dict[str, Any]) -> bool:
-        """Send one run. Returns whether the server accepted or finally rejected it."""
+    def _send(self, path: str, body: dict[str, Any]) -> bool:
+        """Send one body. Returns whether the server accepted or finally rejected it."""
         request = urllib.request.Request(  # noqa: S310 - the scheme was checked
-            self._url, json.dumps(body).encode(), {"content-type": "application/json"}
+            self._url + path, json.dumps(body).encode(), {"content-type": "application/json"}
         )
         try:
             with urllib.request.urlopen(request, timeout=self.TIMEOUT_SECONDS):  # noqa: S310
                 self._warned = False
         except urllib.error.HTTPError as refusal:
+            what = "run" if path == RUNS else "report"
             for_good = 400 <= refusal.code < 500 and refusal.code != 429
-            self._warn(f"answered {refusal.code}" + (", the run is not recorded" if for_good else ""))
+            self._warn(f"answered {refusal.code}" + (f", so that a {what} is not recorded" if for_good else ""))
             return for_good
         except (OSError, ValueError, http.client.HTTPException) as error:
-            self._warn(f"is not responding ({error}); runs wait in a buffer of {self.BUFFER}")
+            self._warn(f"is not responding ({error}); runs and reports wait in a buffer of {self.BUFFER}")
             return False
         return True
 

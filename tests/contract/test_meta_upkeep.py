@@ -14,8 +14,18 @@ import pytest
 from lakes import FixedClock
 from limnograph.adapters.meta.schema import arrow_table
 from limnograph.domain.errors import Conflict
+from limnograph.domain.facts.events import ReportFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact
-from limnograph.domain.facts.meta_tables import CHANGES, DAILY, HOURLY, MAINTENANCE, SNAPSHOTS, ChangeFact, SnapshotFact
+from limnograph.domain.facts.meta_tables import (
+    CHANGES,
+    DAILY,
+    HOURLY,
+    MAINTENANCE,
+    REPORTS,
+    SNAPSHOTS,
+    ChangeFact,
+    SnapshotFact,
+)
 from limnograph.ports.meta_store import MetaStore
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
 from limnograph.services.rollups.fold import DAY, HOUR, MOVE_COLUMNS, ROW_COLUMNS, Stamp, fold_days, roll_hours
@@ -98,6 +108,28 @@ def test_empty_tables_are_listed_as_empty_and_have_no_rows(kept: Kept) -> None:
     standing = kept.upkeep.standing(SNAPSHOTS)
     assert (standing.position, standing.files, standing.committed) == (None, 0, ())
     assert kept.upkeep.rows(SNAPSHOTS, None, KEY, Where(tables=frozenset({"u"}))).is_empty()
+
+
+def test_literals_that_older_versions_stored_are_cleared_in_place(kept: Kept) -> None:
+    old = ReportFact(
+        event_id="old",
+        at=DAY,
+        filter='{"type":"eq","term":"name","value":"secret"}',
+        metadata={"engine-name": "spark", "query": "secret"},
+        metrics={"attempts": "2"},
+    )
+    loose = ReportFact(event_id="loose", at=DAY, metadata={"query": "secret"})
+    clean = ReportFact(event_id="new", at=DAY, filter_columns=["name"], metadata={"app-id": "a"})
+    kept.store.append(REPORTS, arrow_table(REPORTS, [old, loose, clean]), kept.store.head(REPORTS), "run")
+    for _ in range(2):
+        kept.upkeep.clear_literals()
+        columns = ("event_id", "filter", "filter_columns", "metadata", "metrics")
+        rows = kept.again().rows(REPORTS, at(kept, REPORTS), columns, Where()).sort("event_id").to_dicts()
+        assert "secret" not in str(rows)
+        assert [row["filter"] for row in rows] == [None] * 3
+        assert [row["metadata"] for row in rows] == [None, {"app-id": "a"}, {"engine-name": "spark"}]
+        assert rows[2]["metrics"] == {"attempts": "2"}
+        assert rows[1]["filter_columns"] == ["name"]
 
 
 def test_fresh_rows_are_those_after_a_sequence_number_regardless_of_compaction(kept: Kept) -> None:

@@ -17,7 +17,7 @@ import pytest
 from lakes import Lake, rows
 from limnograph.api.wire.views import RunIn
 from limnograph.demo.processes.tools import free_port
-from limnograph.spark_metrics import REGISTRY, Pusher, _pusher, job_run, start_exposition
+from limnograph.spark_metrics import REGISTRY, RUNS, Pusher, _pusher, job_run, start_exposition
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -207,7 +207,7 @@ def test_a_server_that_does_not_speak_http_leaves_the_run_queued(caplog) -> None
 
         threading.Thread(target=babble, daemon=True).start()
         pusher = Pusher(f"http://127.0.0.1:{server.getsockname()[1]}")
-        assert pusher._send({"run_id": "r"}) is False
+        assert pusher._send(RUNS, {"run_id": "r"}) is False
     assert "is not responding" in caplog.text
 
 

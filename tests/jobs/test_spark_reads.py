@@ -149,7 +149,9 @@ def test_bytes_are_sent_if_they_are_known_and_omitted_otherwise() -> None:
 @pytest.mark.parametrize("wrong", [-1, 1.5, "7", True, None, 2**63])
 def test_a_job_may_report_its_own_number_of_bytes(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[dict[str, Any]] = []
-    monkeypatch.setattr(spark_metrics, "_pusher", lambda _: SimpleNamespace(push=sent.append))
+    monkeypatch.setattr(
+        spark_metrics, "_pusher", lambda _: SimpleNamespace(push=lambda each, _=None: sent.append(each))
+    )
     with job_run("load", server="http://127.0.0.1:9") as run:
         run.read(4)
         run.read(2**63 - 1)
@@ -162,7 +164,7 @@ def test_a_job_may_report_its_own_number_of_bytes(wrong: Any, monkeypatch: pytes
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Bodies of the runs that ended."""
     bodies: list[dict[str, Any]] = []
-    keep = SimpleNamespace(push=lambda each: bodies.append(each) if each["status"] != "running" else None)
+    keep = SimpleNamespace(push=lambda each, _=None: bodies.append(each) if each.get("ended_at") else None)
     monkeypatch.setattr(spark_metrics, "_pusher", lambda _: keep)
     return bodies
 

@@ -7,7 +7,9 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,9 +28,14 @@ from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.adapters.trino.statement import Statement
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
 from limnograph.domain.facts.cookbook import EXAMPLES, TRINO, ExampleQuery
+from limnograph.domain.facts.events import ReportFact
 from limnograph.domain.facts.meta_tables import REPORTS
+from limnograph.domain.inbound.trino_events import TrinoQueryEvent
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.ports.stopping import STOP, Stop
+from limnograph.services.events.bodies import parse
+from limnograph.services.events.naming import TableResolver
+from limnograph.services.events.trino_events import TrinoQueries
 from query_engine_contract import *  # noqa: F403  # the tests of the contract
 from query_engine_contract import LOG, ROWS, Iceberg, Made
 
@@ -47,6 +54,31 @@ class World(NamedTuple):
     properties: dict[str, str]
     folder: Path
     catalog: str = "lake"
+    received: Sequence[tuple[str, bytes]] = ()
+    """Events that Trino sent: value of header Authorization, and body."""
+
+
+@contextmanager
+def receiver() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
+    """Address of an HTTP server that keeps what is posted to it."""
+    received: list[tuple[str, bytes]] = []
+
+    class Keep(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            received.append((self.headers.get("authorization", ""), body))
+            self.send_response(202)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Keep)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/api/v1/notify/trino", received
+    finally:
+        server.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +90,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         properties = {"uri": f"postgresql+psycopg2://lim:lim@{address}/lake", "warehouse": warehouse}
         Iceberg(folder, "first", **properties)  # Trino does not make the catalog's tables, it expects them
         catalog = trino_server.jdbc_catalog(address, "lim", "lim", warehouse)
-        with trino_server.running(folder / "trino", catalog) as url:
-            yield World(url, properties, folder)
+        with receiver() as (events, received):
+            listener = {"LIMNOGRAPH_EVENTS_URL": events, "LIMNOGRAPH_EVENTS_HEADER": "Authorization:Bearer lg-token"}
+            with trino_server.running(folder / "trino", catalog, events=listener) as url:
+                yield World(url, properties, folder, received=received)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -240,3 +274,51 @@ def test_the_queries_of_the_cookbook_run(world: World, examples: trino.dbapi.Cur
     rows = [tuple(row) for row in examples.fetchall()]
     columns = [column[0] for column in examples.description]
     assert meta_examples.told(example.question, columns, rows) == meta_examples.EXPECTED[example.question]
+
+
+def told(world: World, ids: set[str]) -> list[ReportFact]:
+    """Rows of the queries with these ids, once Trino has sent their events."""
+    queries = TrinoQueries(TableResolver({"shop": {"type": "sql"}}), {"lake": "shop"})
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        found = [
+            row for _, body in list(world.received) for row in queries.read(parse(body, TrinoQueryEvent), 1).reports
+        ]
+        mine = [row for row in found if row.query_id in ids]
+        if {row.query_id for row in mine} == ids:
+            return mine
+        time.sleep(0.1)
+    raise AssertionError(f"{len(world.received)} events came, not those of {ids}")
+
+
+def test_queries_of_the_event_listener_are_those_of_trinos_own_list(world: World) -> None:
+    made = lake(world)
+    made.fill(ROWS, LOG)
+    host, port = world.url.removeprefix("http://").split(":")
+    secret = "needle-4711"
+    where = f"lake.{made.namespace}.snapshots where operation <> '{secret}'"
+    with trino.dbapi.connect(host=host, port=int(port), user="ada", source="dashboards") as connection:
+        cursor, ids = connection.cursor(), []
+        for number in range(12):
+            cursor.execute(f"select count(snapshot_id), max(committed_at) + interval '{number}' second from {where}")
+            rows_read = cursor.fetchall()[0][0]
+            ids.append(cursor.query_id)
+        cursor.execute("""select query_id, date_diff('millisecond', created, "end") from system.runtime.queries""")
+        listed = {query: milliseconds / 1000 for query, milliseconds in cursor.fetchall() if query in ids}
+    found = told(world, set(ids))
+    assert len(found) == len(listed) == 12
+    assert {row.query_id: row.wall_seconds for row in found} == pytest.approx(listed, abs=0.0011)
+    p95 = [sorted(values)[int(0.95 * 12)] for values in (listed.values(), [row.wall_seconds for row in found])]
+    assert p95[0] == pytest.approx(p95[1], abs=0.0011)
+    snapshot = made.open().load_table((made.namespace, "snapshots")).current_snapshot()
+    assert snapshot is not None
+    for row in found:
+        assert (row.catalog, row.namespace, row.table) == ("shop", made.namespace, "snapshots")
+        assert (row.user, row.job_name, row.outcome, row.engine_version) == ("ada", "dashboards", "ok", "476")
+        assert row.snapshot_id == snapshot.snapshot_id
+        assert row.rows is not None
+        assert row.rows >= rows_read
+        assert row.read_bytes is not None
+        assert set(row.projected_fields or ()) == {"snapshot_id", "committed_at", "operation"}
+    assert secret not in str(found)
+    assert {header for header, _ in world.received} == {"Bearer lg-token"}

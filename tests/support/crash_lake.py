@@ -29,6 +29,7 @@ from limnograph.domain.facts.meta_tables import ALERTS, HOURLY, LABELS, MAINTENA
 from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
 from limnograph.jobs.pipeline import Total, passes_and_house
 from limnograph.ports.inbox import InboxItem, item_key
+from limnograph.services.housekeeping.steps import CLEARED
 from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.settings import load
 from quick_jvm import QUICK, quick_options
@@ -147,6 +148,14 @@ class CrashLake:
         self._age_journal("expire")
 
     _for_append_maintenance = _for_expire
+
+    def _for_clear_literals(self) -> None:
+        """A row with a filter in a table that an older version wrote."""
+        old = ReportFact(event_id=f"f{self.runs}", at=now(), filter="name = 'x'", metadata={"query": "x"})
+        self._commit(REPORTS, arrow_table(REPORTS, [old]))
+        if (table := self._meta(REPORTS.name)) is not None and CLEARED in table.properties:
+            table.transaction().remove_properties(CLEARED).commit_transaction()
+        self._age_journal("repair")
 
     def _for_compact(self) -> None:
         for number in range(7):

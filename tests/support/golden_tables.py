@@ -127,6 +127,8 @@ def told() -> dict[MetaTable, list[Any]]:
     ended = msgspec.structs.replace(ended, written_snapshot_id=2**62 + 3)
     fired = AlertFact(fingerprint="f-1", starts_at=BEGIN, status="firing", labels={"severity": "page"})
     scan = ReportFact(event_id="e-1", kind="scan", at=BEGIN, duration_seconds=0.25, projected_fields=["id"])
+    scan = msgspec.structs.replace(scan, source="spark", job_name="churn", filter_columns=["id"], wall_seconds=1.5)
+    lost = ReportFact(event_id="e-2", kind="commit", at=BEGIN, outcome="conflict", conflict_kind="files_added")
     said = LabelFact(event_id="l-1", at=BEGIN, kind="confirmed", table_uuid="u-1", snapshot_id=2**62 + 1)
     effect = EffectFact(
         table_uuid="u-1",
@@ -164,7 +166,7 @@ def told() -> dict[MetaTable, list[Any]]:
         until=BEGIN + DAY,
         severity="warning",
     )
-    inbox = {RUNS: [ended], ALERTS: [fired], REPORTS: [scan], LABELS: [said], EFFECTS: [effect]}
+    inbox = {RUNS: [ended], ALERTS: [fired], REPORTS: [scan, lost], LABELS: [said], EFFECTS: [effect]}
     return {**inbox, FINDINGS: [finding], NOTES: [note]}
 
 

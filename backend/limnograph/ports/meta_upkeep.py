@@ -100,6 +100,10 @@ class MetaUpkeep(Protocol):
         """Delete all rows of the table's partitions before an instant, which must be the start of one."""
         ...
 
+    def clear_literals(self) -> None:
+        """Set `filter` of every row of `reports` to null and leave in `metadata` only METADATA_KEYS, in one commit."""
+        ...
+
     def set_properties(self, table: MetaTable, properties: Mapping[str, str]) -> None:
         """Set table properties in one commit."""
         ...

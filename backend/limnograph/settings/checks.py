@@ -54,6 +54,9 @@ def _check_sources(settings: Settings) -> None:
             check_http("alertmanager.public_url", settings.alertmanager.public_url)
     if settings.trino is not None:
         _check_trino(settings.trino)
+        for name, ours in settings.trino.catalogs.items():
+            if ours not in settings.catalogs:
+                raise SettingsError(f"trino.catalogs.{name}", f"{ours!r} is not one of [catalogs.*]")
 
 
 def _check_patterns(settings: Settings) -> None:
@@ -81,7 +84,11 @@ def _check_jobs(settings: Settings) -> None:
 
 
 def _check_trino(trino: TrinoSettings) -> None:
+    if not trino.url:
+        return
     check_http("trino.url", trino.url)
+    if not trino.catalog:
+        raise SettingsError("trino.catalog", "is required with trino.url")
     if (trino.password or trino.token) and urlsplit(trino.url).scheme != "https":
         raise SettingsError("trino.url", "must be https:// when a password or token is sent")
 

@@ -32,12 +32,16 @@ class AlertmanagerSettings(FrozenSettings, frozen=True, kw_only=True):
 
 
 class TrinoSettings(FrozenSettings, frozen=True, kw_only=True):
-    """The Trino coordinator that reads rows older than two days. Without it, or when it fails, polars reads them."""
+    """The Trino coordinator that reads rows older than two days, and names in the events that Trino sends. Without a
+    coordinator, or when it fails, polars reads the rows.
+    """
 
-    url: str
-    """`http://host:port`; https is required with a password or token."""
-    catalog: str
-    """Name of the meta catalog in Trino."""
+    url: str = ""
+    """`http://host:port`; https is required with a password or token. Empty: Trino reads no rows."""
+    catalog: str = ""
+    """Name of the meta catalog in Trino; required with `url`."""
+    catalogs: dict[str, str] = msgspec.field(default_factory=dict)
+    """Names of `[catalogs.*]` by Trino's names, for its events: `{ iceberg = "lake" }`. Only those that differ."""
     schema: str = ""
     """Name of the meta namespace in Trino, if it differs."""
     user: str = "limnograph"

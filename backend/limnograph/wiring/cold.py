@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def cold_engine(settings: Settings, embedded: EmbeddedEngine, clock: Clock) -> ColdEngine | None:
     """Trino with `embedded` as fallback; None without `[trino]`. Raises EnvironmentFault if its client is missing."""
-    if settings.trino is None:
+    if settings.trino is None or not settings.trino.url:
         return None
     return ColdEngine(trino_engine(settings.trino, settings.meta.namespace, embedded), embedded, clock)
 

@@ -55,6 +55,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
         watch_command=command,
         meta=f"{settings.meta_catalog}.{settings.meta.namespace}",
         catalogs=settings.catalogs,
+        trino_catalogs=_trino_catalogs(settings),
         active=Alertmanager(settings.alertmanager.url) if settings.alertmanager else None,
         alertmanager=settings.alertmanager.public_url or settings.alertmanager.url if settings.alertmanager else None,
         owners=tuple((each.tables, each.owner) for each in settings.owners),
@@ -75,3 +76,11 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
 def _public(server: PrometheusSettings) -> str:
     """Public address of a Prometheus, for links; never one that contains a password."""
     return server.public_url or ("" if "@" in server.url else server.url)
+
+
+def _trino_catalogs(settings: Settings) -> dict[str, str]:
+    """Names of catalogs by Trino's names: those in the settings, and the catalog of the meta tables."""
+    trino = settings.trino
+    if trino is None:
+        return {}
+    return {**({trino.catalog: settings.meta_catalog} if trino.catalog else {}), **trino.catalogs}

@@ -30,6 +30,7 @@ from limnograph.services.effects.ledger import EffectLedger
 from limnograph.services.effects.measuring import EffectMeasurer
 from limnograph.services.effects.owners import TableOwners
 from limnograph.services.effects.records import EffectRecords
+from limnograph.services.events.event_rate import EventRate
 from limnograph.services.events.intake import EventIntake
 from limnograph.services.events.naming import KnownTable, TableResolver
 from limnograph.services.events.reported_commits import ReportedCommits
@@ -108,6 +109,8 @@ class ServerOptions(NamedTuple):
     """Namespace of the meta tables, as in SQL."""
     catalogs: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     """Properties of the observed catalogs by name."""
+    trino_catalogs: Mapping[str, str] = MappingProxyType({})
+    """Names of observed catalogs by Trino's names."""
     active: ActiveAlerts | None = None
     """Alertmanager's API; None: it is not queried."""
     alertmanager: str | None = None
@@ -175,6 +178,8 @@ class SharedServices:
     """The last known state of the inbox."""
     reported: ReportedCommits
     """Counts of commits that engines reported."""
+    trino_rate: EventRate
+    """How many events Trino may send, and how many were dropped."""
     cases: EffectCases
     """Collects what the effect of a commit on a job is measured by."""
     effect_records: EffectRecords
@@ -254,6 +259,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         live=live,
         inbox_state=InboxState(inbox),
         reported=ReportedCommits(),
+        trino_rate=EventRate(),
         cases=cases,
         effect_records=records,
         measurer=EffectMeasurer(store, cases, records, clock, engine=old),
@@ -350,7 +356,8 @@ def _timelines(options: ServerOptions, shared: SharedServices, old: QueryEngine)
 def _events(options: ServerOptions, shared: SharedServices) -> EventIntake:
     store = shared.store
     naming = TableResolver(options.catalogs, lambda: _known_tables(store), lambda: store.reading)
-    return EventIntake(shared.runs, naming, options.clock, shared.watcher.wake, shared.reported)
+    sinks = (shared.runs, naming, options.clock, shared.watcher.wake, shared.reported)
+    return EventIntake(*sinks, trino_catalogs=options.trino_catalogs, trino_rate=shared.trino_rate)
 
 
 def _alert_pages(options: ServerOptions, shared: SharedServices, context: AlertContext) -> AlertPages:
@@ -379,6 +386,7 @@ def _status(options: ServerOptions, shared: SharedServices, fleet: FleetService)
         alertmanager=shared.staleness,
         last_pass=lambda: shared.inbox_state.last_pass,
         jobs=lambda: shared.job_directory.count,
+        trino_events=shared.trino_rate,
     )
 
 

@@ -47,6 +47,15 @@ def test_missing_columns_are_added_with_their_ids_including_nested_ones(lake: La
     assert table.properties[VERSION_PROPERTY] == str(SCHEMA_VERSION)
 
 
+def test_a_table_of_this_version_from_before_its_release_gets_the_columns_added_since(lake: Lake) -> None:
+    table = made(lake, "reports")
+    promised = dict(table.schema()._name_to_id)
+    with table.update_schema(allow_incompatible_changes=True) as update:
+        update.delete_column("conflict_kind").delete_column("filter_columns")
+    ensure_meta_tables(lake.catalog, "meta")
+    assert dict(lake.load("meta.reports").schema()._name_to_id) == promised
+
+
 def test_rows_from_before_the_upgrade_read_null_and_later_ones_have_the_column(lake: Lake) -> None:
     table = made(lake, "snapshots_daily")
     without(table, "format", "rolled_at")

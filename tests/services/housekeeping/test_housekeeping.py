@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.domain.errors import Conflict, SourceUnavailable
-from limnograph.domain.facts.meta_tables import CHANGES, HOURLY, MAINTENANCE, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.events import ReportFact
+from limnograph.domain.facts.meta_tables import CHANGES, HOURLY, MAINTENANCE, REPORTS, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import FailpointReached, around
 from limnograph.jobs.housekeeping import STEPS_AT_ONCE, run_due_steps
 from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles
@@ -235,6 +237,18 @@ def test_damaged_rows_are_retried_once_a_day_whichever_process_runs() -> None:
     world.clock.micros += DAY
     world.settle(world.housekeeping(repairs=doctor))
     assert doctor.made == 2
+
+
+def test_filters_of_older_versions_are_cleared_once_and_never_again() -> None:
+    world = World()
+    assert kinds(world) == []
+    old = ReportFact(event_id="e", at=world.clock.micros, filter="name = 'secret'")
+    world.store.append(REPORTS, arrow_table(REPORTS, [old]), world.store.head(REPORTS), "run")
+    assert kinds(world) == ["repair reports"]
+    assert world.read(REPORTS, "event_id", "filter") == [{"event_id": "e", "filter": None}]
+    world.clock.micros += 2 * DAY
+    assert "repair reports" not in kinds(world)
+    assert world.upkeep.calls.count(("clear_literals", "reports")) == 1
 
 
 def test_a_failed_repair_is_retried_sooner_and_one_with_nothing_to_do_writes_nothing() -> None:

@@ -72,14 +72,16 @@ def ensure_meta_tables(catalog: Catalog, namespace: str) -> list[str]:
 
 
 def _upgrade(catalog: Catalog, found: Table, table: MetaTable) -> None:
-    """Add this version's columns and properties to a table of an older version, in one commit. A table without sibling
-    names was created by a version without that property.
+    """Add this version's columns and properties to a table that lacks them, in one commit. A table of this version
+    lacks columns if it was created before the version was released, and sibling names if it was created without them.
     """
     for attempt in range(UPGRADE_ATTEMPTS):
         version = _version(found)
-        if version > SCHEMA_VERSION or (version == SCHEMA_VERSION and SIBLINGS_PROPERTY in found.properties):
+        if version > SCHEMA_VERSION:
             return
         schema = upgraded_schema(found.schema(), found.metadata.last_column_id, iceberg_schema(table))
+        if schema is None and version == SCHEMA_VERSION and SIBLINGS_PROPERTY in found.properties:
+            return
         added: tuple[TableUpdate, ...] = ()
         if schema is not None:
             added = (AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate())

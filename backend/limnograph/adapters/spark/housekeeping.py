@@ -21,7 +21,7 @@ from limnograph.adapters.meta.schema import arrow_schema
 from limnograph.adapters.spark import procedures
 from limnograph.adapters.spark.failures import first_line, guarded
 from limnograph.domain.errors import Conflict, SourceUnavailable
-from limnograph.domain.facts.meta_tables import SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import REPORTS, SNAPSHOTS, MetaTable
 from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles, Position, Where
 
 _T = TypeVar("_T")
@@ -78,6 +78,9 @@ class SparkUpkeep:
     def delete_before(self, table: MetaTable, instant: int) -> None:
         column = table.partition[0] if table.partition else table.key[1]
         self._run(table, procedures.delete_before(self._names, table, column, instant))
+
+    def clear_literals(self) -> None:
+        self._run(REPORTS, procedures.clear_literals(self._names))
 
     def set_properties(self, table: MetaTable, properties: Mapping[str, str]) -> None:
         def commit(found: Any) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from limnograph.domain.facts.meta_tables import MetaTable
+from limnograph.domain.facts.meta_tables import REPORTS, MetaTable
+from limnograph.domain.facts.report_contents import METADATA_KEYS
 from limnograph.ports.meta_upkeep import PartitionFiles
 
 
@@ -65,6 +66,18 @@ def merge_rollups(names: SparkNames, table: MetaTable, view: str, columns: Seque
         ", ".join(f"t.{name} = s.{name}" for name in quoted),
         f"when not matched then insert ({', '.join(quoted)})",
         f"values ({', '.join(f's.{name}' for name in quoted)})",
+    )
+    return " ".join(parts)
+
+
+def clear_literals(names: SparkNames) -> str:
+    """Clears filters, and metadata other than that of an allow-list, in the rows of `reports` that have any."""
+    keys = ", ".join(f"'{key}'" for key in METADATA_KEYS)
+    kept = f"map_filter(metadata, (key, _value) -> key in ({keys}))"
+    parts = (
+        f"update {names.table(REPORTS)}",
+        f"set filter = null, metadata = if(size({kept}) > 0, {kept}, null)",
+        f"where filter is not null or exists(map_keys(metadata), key -> key not in ({keys}))",
     )
     return " ".join(parts)
 

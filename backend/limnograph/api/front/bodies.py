@@ -18,28 +18,39 @@ from limnograph.domain.errors import InvalidInput
 from limnograph.services.events.bodies import apart, parse
 
 MAX_BODY = 1024 * 1024
+LARGER = {b"/api/v1/notify/trino": 8 * MAX_BODY}
+"""Paths with a larger limit: an event of Trino repeats the plan of its query."""
 BODY_S = 30.0
 """Time limit for receiving a body, so that a client that sends a byte now and then cannot hold a connection."""
-TOO_LARGE = f"the body must have at most {MAX_BODY} bytes"
 _T = TypeVar("_T")
+
+
+def most_bytes(scope: Any) -> int:
+    """The limit of a request's body in bytes."""
+    return LARGER.get(scope["raw_path"], MAX_BODY)
+
+
+def too_large(most: int) -> str:
+    """Says that a body exceeds its limit."""
+    return f"the body must have at most {most} bytes"
 
 
 def bounded(scope: Scope, receive: Receive) -> Receive:
     """A `receive` that returns the body in one message. The time limit does not apply to later messages (the
     disconnect). Raises TooLarge, TooSlow, ClientDisconnected, InvalidInput.
     """
-    read = False
+    read, most = False, most_bytes(scope)
 
     async def whole() -> Any:
         nonlocal read
         if read:
             return await receive()
         read = True
-        body = await _arrived(receive)
+        body = await _arrived(receive, most)
         if body:
             coding = dict(scope["headers"]).get(b"content-encoding", b"").decode("latin-1").strip().lower()
             packed = coding not in {"", "identity"}
-            body = await apart(MAX_BODY if packed else len(body), _checked, body, coding)
+            body = await apart(MAX_BODY if packed else len(body), _checked, body, coding, most)
         return {"type": "http.request", "body": body, "more_body": False}
 
     return cast("Receive", whole)
@@ -57,7 +68,7 @@ async def parsed(request: Request[Any, Any, Any], kind: type[_T]) -> _T:
     return await apart(len(body), parse, body, kind)
 
 
-async def _arrived(receive: Receive) -> bytes:
+async def _arrived(receive: Receive, most: int) -> bytes:
     parts: list[bytes] = []
     taken = 0
     try:
@@ -68,31 +79,31 @@ async def _arrived(receive: Receive) -> bytes:
                     raise ClientDisconnected
                 parts.append(message.get("body", b""))
                 taken += len(parts[-1])
-                if taken > MAX_BODY:
-                    raise TooLarge(TOO_LARGE)
+                if taken > most:
+                    raise TooLarge(too_large(most))
                 if not message.get("more_body", False):
                     return b"".join(parts)
     except TimeoutError as error:
         raise TooSlow(f"the body was not received within {BODY_S:.0f} s") from error
 
 
-def _checked(body: bytes, coding: str) -> bytes:
-    unpacked = body if coding in {"", "identity"} else _unpacked(body, coding)
+def _checked(body: bytes, coding: str, most: int) -> bytes:
+    unpacked = body if coding in {"", "identity"} else _unpacked(body, coding, most)
     body_structure.check(unpacked)
     return unpacked
 
 
-def _unpacked(body: bytes, coding: str) -> bytes:
+def _unpacked(body: bytes, coding: str, most: int) -> bytes:
     """Decompress a body (OpenLineage's clients may send gzip). The size limit applies to the result."""
     if coding != "gzip":
         raise InvalidInput("content-encoding", f"{coding[:40]!r} is not supported; use gzip or no encoding")
     unpacking = zlib.decompressobj(wbits=31)
     try:
-        found = unpacking.decompress(body, MAX_BODY + 1)
+        found = unpacking.decompress(body, most + 1)
     except zlib.error as error:
         raise InvalidInput("body", "is not gzip, although its content-encoding is") from error
-    if len(found) > MAX_BODY:
-        raise TooLarge(f"{TOO_LARGE}, unpacked")
+    if len(found) > most:
+        raise TooLarge(f"{too_large(most)}, unpacked")
     if not unpacking.eof:
         raise InvalidInput("body", "ends before the end of its gzip stream")
     return found

@@ -13,7 +13,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from limnograph.api.front import paths
 from limnograph.api.front.answers import AppResponse, CachedResponse
-from limnograph.api.front.bodies import MAX_BODY, TOO_LARGE, bounded, without_length
+from limnograph.api.front.bodies import bounded, most_bytes, too_large, without_length
 from limnograph.api.front.exchange import Exchange, SecurityHeaders, request_id, whole
 from limnograph.api.front.gate import SAFE, Authenticator, Headers, peer
 from limnograph.api.front.page_callers import CallerGone
@@ -82,8 +82,8 @@ class EdgeApp:
         if refused is not None:
             raise refused
         length = exchange.declared_length
-        if length is not None and length > MAX_BODY:
-            await exchange.refuse("too-large", TOO_LARGE)
+        if length is not None and length > (most := most_bytes(scope)):
+            await exchange.refuse("too-large", too_large(most))
             return
         if exchange.method in _PAGE:
             key = self._pages.key(scope) if identity is not None else None

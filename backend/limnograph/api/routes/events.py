@@ -57,6 +57,36 @@ async def post_report(backend: NamedDependency[Backend], request: AnyRequest) ->
 
 
 @post(
+    "/spark",
+    operation_id="postSparkReports",
+    summary="Accept scans, queries and commits of a PySpark job",
+    status_code=202,
+    responses=_RESPONSES,
+    opt=WEBHOOK,
+)
+async def post_spark(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
+    """What `limnograph.spark_metrics` read from Spark's SQL status store. A repeat of a report changes nothing."""
+    return _accepted(await backend.events.spark(await request.body()))
+
+
+@post(
+    "/trino",
+    operation_id="postTrinoEvent",
+    summary="Accept an event of Trino's HTTP event listener",
+    status_code=202,
+    responses=_RESPONSES,
+    opt=WEBHOOK,
+)
+async def post_trino(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
+    """A QueryCompletedEvent of at most 8 MB: tables, times, user, source and outcome are kept. Beyond 200 a second
+    events are dropped and counted; the response is then 202 with `accepted` 0.
+    """
+    if not backend.events.trino_rate.take():
+        return AcceptedEvents(accepted=0, duplicates=0)
+    return _accepted(await backend.events.trino(await request.body()))
+
+
+@post(
     "/cloudevents",
     operation_id="postCloudEvents",
     summary="Accept a catalog's CloudEvents",
@@ -132,6 +162,8 @@ def _levels(namespace: str) -> list[str]:
     return [unescape_level(level) for level in namespace.split(separator)]
 
 
-NOTIFY = Router("/notify", route_handlers=[post_report, post_cloudevents, post_s3, post_debezium])
+NOTIFY = Router(
+    "/notify", route_handlers=[post_report, post_spark, post_trino, post_cloudevents, post_s3, post_debezium]
+)
 API_HANDLERS: list[Any] = [post_lineage, NOTIFY]
 ROOT_HANDLERS: list[Any] = [report_with_prefix, report_without_prefix]

@@ -100,21 +100,31 @@ class AlertFact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportFact(msgspec.Struct, frozen=True, kw_only=True):
-    """One scan or commit report of an Iceberg client; key `event_id`, assigned at acceptance."""
+    """One scan, commit or query, as an engine or an Iceberg client reported it; key `event_id`, assigned at acceptance.
+
+    A query has a row per table that it read or wrote. No row contains a literal of a filter or a query's text.
+    """
 
     event_id: Annotated[str, Col(1, STRING, "id of the report; a repeated report has the same id", True)]
-    kind: Annotated[str | None, Col(2, STRING, "`scan` or `commit`")] = None
+    kind: Annotated[str | None, Col(2, STRING, "`scan`, `commit` or `query`")] = None
     at: Annotated[Micros | None, Col(3, TIMESTAMPTZ, "event time if reported, otherwise the time of acceptance")] = None
     catalog: Annotated[str | None, Col(4, STRING, "catalog of the table; null if unknown")] = None
     namespace: Annotated[str | None, Col(5, STRING, "namespace levels joined with `.`")] = None
     table: Annotated[str | None, Col(6, STRING, "table name")] = None
     location: Annotated[str | None, Col(7, STRING, "folder of the table, if reported")] = None
-    snapshot_id: Annotated[int | None, Col(8, LONG, "snapshot that was read or committed")] = None
+    snapshot_id: Annotated[
+        int | None, Col(8, LONG, "snapshot that was read or committed; of a commit that failed, the one it built on")
+    ] = None
     sequence_number: Annotated[int | None, Col(9, LONG, "sequence number of the commit")] = None
-    operation: Annotated[str | None, Col(10, STRING, "operation of the commit")] = None
+    operation: Annotated[
+        str | None,
+        Col(10, STRING, "operation of the commit; Spark: `append`, `overwrite`, `row_delta` or `delete`"),
+    ] = None
     schema_id: Annotated[int | None, Col(11, INT, "schema of the scan")] = None
-    filter: Annotated[str | None, Col(12, STRING, "filter of the scan, as sent by the client")] = None
-    projected_fields: Annotated[list[str] | None, Col(13, ListOf(14, STRING), "columns that the scan read")] = None
+    filter: Annotated[str | None, Col(12, STRING, "null: filters contain data of the table, see `filter_columns`")] = (
+        None
+    )
+    projected_fields: Annotated[list[str] | None, Col(13, ListOf(14, STRING), "columns that were read")] = None
     duration_seconds: Annotated[float | None, Col(15, DOUBLE, "planning of a scan, all attempts of a commit")] = None
     attempts: Annotated[int | None, Col(16, LONG, "attempts of a commit")] = None
     result_data_files: Annotated[int | None, Col(17, LONG, "data files that the scan must read")] = None
@@ -129,14 +139,43 @@ class ReportFact(msgspec.Struct, frozen=True, kw_only=True):
         dict[str, str] | None, Col(25, MapOf(26, 27, STRING, STRING), "all metrics by name; durations in nanoseconds")
     ] = None
     metadata: Annotated[
-        dict[str, str] | None, Col(28, MapOf(29, 30, STRING, STRING), "additional metadata from the client")
+        dict[str, str] | None,
+        Col(28, MapOf(29, 30, STRING, STRING), "the client's engine, version and application: keys of an allow-list"),
     ] = None
     engine: Annotated[str | None, Col(31, STRING, "engine that scanned or committed")] = None
     engine_version: Annotated[str | None, Col(32, STRING, "version of the engine")] = None
     application_id: Annotated[str | None, Col(33, STRING, "Spark application id, or the engine's equivalent")] = None
     run_id: Annotated[str | None, Col(34, STRING, "job run that the report belongs to")] = None
-    source: Annotated[str | None, Col(35, STRING, "`iceberg-rest`, `iceberg-report` or `openlineage`")] = None
+    source: Annotated[
+        str | None, Col(35, STRING, "`iceberg-rest`, `iceberg-report`, `openlineage`, `spark` or `trino`")
+    ] = None
     observed_at: Annotated[Micros | None, Col(36, TIMESTAMPTZ, "when the report was accepted")] = None
+    user: Annotated[str | None, Col(37, STRING, "user who ran the query or job")] = None
+    query_id: Annotated[
+        str | None, Col(38, STRING, "id that the engine gave the query; Spark: its execution in the application")
+    ] = None
+    job_name: Annotated[str | None, Col(39, STRING, "name of the job, or the source that a query's client named")] = (
+        None
+    )
+    filter_columns: Annotated[
+        list[str] | None,
+        Col(40, ListOf(41, STRING), "columns that the scan's filter names; empty: no filter; null: not known"),
+    ] = None
+    wall_seconds: Annotated[float | None, Col(42, DOUBLE, "duration of the query, as its engine measured it")] = None
+    rows: Annotated[int | None, Col(43, LONG, "rows of the table that the query read")] = None
+    read_bytes: Annotated[int | None, Col(44, LONG, "bytes of the table that the query read")] = None
+    outcome: Annotated[
+        str | None, Col(45, STRING, "`ok`, `conflict`: another commit prevented it, or `failed`: any other error")
+    ] = None
+    conflict_kind: Annotated[
+        str | None,
+        Col(
+            46,
+            STRING,
+            "what the other commit did: `lost_race` (all attempts were too late), `files_added`, `files_removed`, "
+            "`deletes_added`, `schema_changed`, `ref_moved` or `other`",
+        ),
+    ] = None
 
 
 class LabelFact(msgspec.Struct, frozen=True, kw_only=True):

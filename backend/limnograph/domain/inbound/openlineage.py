@@ -155,7 +155,6 @@ class ScanReportFacet(Wire, frozen=True, kw_only=True):
 
     snapshot_id: Any = None
     filter: str | None = None
-    filter_description: str | None = None
     schema_id: Any = None
     projected_field_names: list[str] | None = None
     scan_metrics: dict[str, Any] | None = None

@@ -11,16 +11,21 @@ from limnograph.domain.errors import InvalidInput
 from limnograph.domain.inbound.client_reports import ReportIn
 from limnograph.domain.inbound.notices import Notice
 from limnograph.domain.inbound.openlineage import RunEvent, Static
+from limnograph.domain.inbound.spark_reports import SparkReports
+from limnograph.domain.inbound.trino_events import TrinoQueryEvent
 from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import InboxItem, item_key
 from limnograph.services.events import notifications
 from limnograph.services.events.bodies import apart, parse
+from limnograph.services.events.event_rate import EventRate
 from limnograph.services.events.lineage import read_lineage_event
 from limnograph.services.events.naming import TableResolver
 from limnograph.services.events.received import Acknowledgement, ReceivedEvents
 from limnograph.services.events.reported_commits import ReportedCommits
 from limnograph.services.events.reports import read_metrics_report
+from limnograph.services.events.spark_reports import read_spark_reports
+from limnograph.services.events.trino_events import TrinoQueries
 from limnograph.services.jobs.runs import RunRegistry, items_of
 
 
@@ -36,9 +41,14 @@ class EventIntake:
         clock: Clock,
         wake: Callable[[], None],
         reported: ReportedCommits | None = None,
+        *,
+        trino_catalogs: Mapping[str, str] | None = None,
+        trino_rate: EventRate | None = None,
     ) -> None:
         self._runs, self._naming, self._clock, self._wake = runs, naming, clock, wake
         self._reported = reported or ReportedCommits()
+        self._queries = TrinoQueries(naming, trino_catalogs or {})
+        self.trino_rate = trino_rate or EventRate()
 
     async def lineage(self, body: bytes) -> Acknowledgement:
         """An OpenLineage event. Events of only a job or a dataset are valid and contain no run."""
@@ -70,6 +80,20 @@ class EventIntake:
         report = parse(body, ReportIn)
         name = self._naming.by_rest(prefix, levels)
         return read_metrics_report(report, name, self._clock.now(), "iceberg-rest", (prefix or "", *levels))
+
+    async def spark(self, body: bytes) -> Acknowledgement:
+        """Scans, queries and commits that a PySpark job read from Spark."""
+        return await self._take(body, self._spark)
+
+    def _spark(self, body: bytes) -> ReceivedEvents:
+        return read_spark_reports(parse(body, SparkReports), self._naming, self._clock.now())
+
+    async def trino(self, body: bytes) -> Acknowledgement:
+        """An event of Trino's HTTP event listener."""
+        return await self._take(body, self._trino)
+
+    def _trino(self, body: bytes) -> ReceivedEvents:
+        return self._queries.read(parse(body, TrinoQueryEvent), self._clock.now())
 
     async def cloudevents(self, body: bytes, headers: Mapping[str, str]) -> Acknowledgement:
         """CloudEvents in any mode."""

@@ -33,6 +33,7 @@ from limnograph.domain.inbound.openlineage import (
 )
 from limnograph.domain.inbound.selectors import WHOLE, TableSelector, split_folder
 from limnograph.domain.time import Micros
+from limnograph.services.events.error_messages import without_statements
 from limnograph.services.events.facets import kept_facets
 from limnograph.services.events.naming import LONGEST, SelectedTable, TableResolver, dataset_location
 from limnograph.services.events.received import ReceivedEvents
@@ -83,7 +84,7 @@ class LineageEvent:
             parent_run_id=parent.run.run_id[:LONGEST] if parent else None,
             engine=engine[0],
             engine_version=engine[1],
-            message=error.message[:LONGEST_MESSAGE] if error else None,
+            message=without_statements(error.message)[:LONGEST_MESSAGE] if error else None,
             source=SOURCE,
             written_snapshot_id=only_written(tables),
             # An event at the start of a run can only estimate what the run will read.

@@ -1,4 +1,6 @@
-"""Scan and commit reports of Iceberg clients as rows of `reports`. A repeated report is the same row."""
+"""Scan and commit reports of Iceberg clients as rows of `reports`. A repeated report is the same row. Only the columns
+of a filter are kept.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,15 @@ from typing import Any
 import msgspec
 
 from limnograph.domain.facts.events import ReportFact
+from limnograph.domain.facts.report_contents import kept_metadata, kept_metrics
 from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.client_reports import ReportIn, long, numbers, texts
+from limnograph.domain.inbound.filter_columns import filter_columns
 from limnograph.domain.inbound.notices import notice
 from limnograph.domain.inbound.openlineage import CommitReportFacet, ScanReportFacet
 from limnograph.domain.time import Micros
 from limnograph.services.events.received import ReceivedEvents
 
-LONGEST_FILTER = 10_000
 MOST_FIELDS = 10_000
 _COLUMNS = {
     "attempts": "attempts",
@@ -47,7 +50,7 @@ def read_metrics_report(
     kind = report.report_type.removesuffix("-report")
     metadata = texts(report.metadata)
     metrics = numbers(report.metrics)
-    fact = _fact(
+    fact = report_fact(
         kind,
         metrics,
         metadata,
@@ -56,12 +59,12 @@ def read_metrics_report(
         sequence_number=report.sequence_number,
         operation=report.operation,
         schema_id=report.schema_id,
-        filter=_filter(report.filter),
+        filter_columns=filter_columns(report.filter),
         projected_fields=(report.projected_field_names or [])[:MOST_FIELDS] or None,
         at=now,
         source=source,
         observed_at=now,
-        **_named(name, report.table_name),
+        **named(name, report.table_name),
     )
     if kind == "scan":
         return ReceivedEvents(reports=(fact,))
@@ -72,14 +75,14 @@ def read_metrics_report(
 def of_scan_facet(facet: ScanReportFacet, spoken: tuple[str, ...], **about: Any) -> ReportFact:
     """An `icebergScanReport` of OpenLineage. `about`: columns from its event; `spoken`: the name of its dataset."""
     schema = long(facet.schema_id)
-    return _fact(
+    return report_fact(
         "scan",
         _camel(facet.scan_metrics),
         texts(facet.metadata),
         spoken,
         snapshot_id=long(facet.snapshot_id),
         schema_id=schema if schema is not None and abs(schema) < 2**31 else None,
-        filter=_filter(facet.filter or facet.filter_description),
+        filter_columns=filter_columns(facet.filter),
         projected_fields=(facet.projected_field_names or [])[:MOST_FIELDS] or None,
         **about,
     )
@@ -87,7 +90,7 @@ def of_scan_facet(facet: ScanReportFacet, spoken: tuple[str, ...], **about: Any)
 
 def of_commit_facet(facet: CommitReportFacet, spoken: tuple[str, ...], **about: Any) -> ReportFact:
     """An `icebergCommitReport` of OpenLineage."""
-    return _fact(
+    return report_fact(
         "commit",
         _camel(facet.commit_metrics),
         texts(facet.metadata),
@@ -99,9 +102,12 @@ def of_commit_facet(facet: CommitReportFacet, spoken: tuple[str, ...], **about: 
     )
 
 
-def _fact(
+def report_fact(
     kind: str, metrics: dict[str, int], metadata: dict[str, str], spoken: tuple[str, ...], **about: Any
 ) -> ReportFact:
+    """A row. `metrics` and `metadata` by Iceberg's names; `spoken`: what identifies the report besides its contents;
+    `about`: other columns, which take precedence.
+    """
     duration = next((metrics[name] for name in _DURATIONS if name in metrics), None)
     columns: dict[str, Any] = {column: metrics.get(metric) for column, metric in _COLUMNS.items()}
     columns |= {
@@ -114,8 +120,8 @@ def _fact(
         event_id="",
         kind=kind,
         duration_seconds=None if duration is None else duration / _NS,
-        metrics={name: str(value) for name, value in sorted(metrics.items())} or None,
-        metadata=dict(sorted(metadata.items())) or None,
+        metrics=kept_metrics(metrics),
+        metadata=kept_metadata(metadata),
         **columns,
     )
     return msgspec.structs.replace(fact, event_id=_event_id(fact, spoken))
@@ -127,19 +133,12 @@ def _event_id(fact: ReportFact, spoken: tuple[str, ...]) -> str:
     return hashlib.sha256(msgspec.json.encode([spoken, said])).hexdigest()[:32]
 
 
-def _named(name: TableName | None, text: str) -> dict[str, str | None]:
+def named(name: TableName | None, text: str) -> dict[str, str | None]:
+    """Columns that name a table: as it was resolved, otherwise as its sender names it."""
     if name is not None:
         return {"catalog": name.catalog, "namespace": name.namespace, "table": name.table}
     namespace, _, table = text.rpartition(".")
     return {"namespace": namespace or None, "table": table}
-
-
-def _filter(value: object) -> str | None:
-    """The filter as text: most clients send expressions as JSON, some as text; `true` is no filter."""
-    if value in (None, "", "true", True):
-        return None
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return text[:LONGEST_FILTER]
 
 
 def _camel(metrics: Mapping[str, Any] | None) -> dict[str, int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from limnograph.domain.facts.meta_tables import HOURLY, META_TABLES, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import HOURLY, META_TABLES, REPORTS, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.metrics import pipeline as metrics
 from limnograph.domain.time import MICROS_PER_SECOND, Micros
@@ -23,6 +23,8 @@ from limnograph.services.pipeline.repair import Repairs
 from limnograph.services.rollups.marks import ROLLED_AT, number
 from limnograph.services.rollups.step import Rollups
 
+CLEARED = "limnograph.reports-without-literals"
+"""Property of `reports` once its rows have no filters and no metadata beyond the allow-list."""
 CLOSED = "closed"
 """Subject under which rewrites of closed partitions are scheduled."""
 
@@ -71,6 +73,7 @@ class Steps:
             for table, stands in standing.items():
                 yield from steps(table, stands, now)
         yield from self._retain(now)
+        yield from self._clear_literals(standing[REPORTS], now)
         yield from self._repair(now)
         for table, stands in standing.items():
             yield from self._orphans(table, stands, now)
@@ -98,6 +101,17 @@ class Steps:
         return StepOutcome(
             rows=done.deleted_rows, late_facts=done.late_facts, detail={"months_of_hours": done.deleted_months}
         )
+
+    def _clear_literals(self, standing: MetaTableState, now: Micros) -> Iterator[HousekeepingStep]:
+        """Once per table: later rows have no literals."""
+        key = StepKey("repair", REPORTS.name)
+        due = standing.position is not None and CLEARED not in standing.properties
+        if due and schedule.passed(self._journal.last(key), now, schedule.HOUR_SECONDS):
+            yield self._step(key, REPORTS, "clear_literals", self._clear)
+
+    def _clear(self) -> None:
+        self._upkeep.clear_literals()
+        self._upkeep.set_properties(REPORTS, {CLEARED: "true"})
 
     def _repair(self, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("repair", SNAPSHOTS.name)

@@ -20,6 +20,7 @@ from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, Run
 from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.facts.meta_tables import ALERTS, EFFECTS, FINDINGS, LABELS, NOTES, REPORTS, RUNS, MetaTable
 from limnograph.domain.facts.notes import NoteFact
+from limnograph.domain.facts.report_contents import without_literals
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox, InboxItem, Kind
@@ -161,7 +162,9 @@ def _decoded(target: Target, item: InboxItem) -> Fact | None:
 
 
 def completed(fact: Fact) -> Fact:
-    """A fact with its event time, which older servers did not write for runs."""
+    """A fact as this version stores it: older servers wrote runs without their event time and reports with literals."""
+    if isinstance(fact, ReportFact):
+        return without_literals(fact)
     if isinstance(fact, RunFact) and fact.at is None:
         at = fact.started_at if fact.status == "running" else fact.ended_at
         return msgspec.structs.replace(fact, at=fact.observed_at if at is None else at)

@@ -13,6 +13,7 @@ from limnograph.domain.watch import CatalogSeen, Sighted, WatchState
 from limnograph.domain.wording import seconds
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.staleness import AlertStaleness
+from limnograph.services.events.event_rate import PER_SECOND, EventRate
 from limnograph.services.fleet.hints import about_patterns
 from limnograph.services.fleet.page import FleetService
 from limnograph.services.lake.store import HotStore
@@ -42,7 +43,9 @@ class StatusService:
         last_pass: Callable[[], int | None] = lambda: None,
         jobs: Callable[[], int] = lambda: 0,
         limits: Thresholds = Thresholds(),  # noqa: B008
+        trino_events: EventRate | None = None,
     ) -> None:
+        self._trino_events = trino_events
         self._last_pass, self._limits, self._jobs = last_pass, limits, jobs
         self._hourly_days, self._alertmanager = hourly_days, alertmanager
         self._cold, self._also_waiting = cold, also_waiting
@@ -106,6 +109,7 @@ class StatusService:
             *self._prometheus(),
             *self._trino(now_us),
             *self._active(now_us),
+            *self._dropped(),
         ]
         inbox_error = self._inbox_error()
         status: Literal["ok", "error"] = "error" if inbox_error else "ok"
@@ -156,6 +160,18 @@ class StatusService:
                 detail=detail,
                 breaker=self._cold.breaker.state,
                 latency_s=self._cold.counts.last_s,
+            )
+        ]
+
+    def _dropped(self) -> list[SourceStatus]:
+        """Events of Trino, if any were dropped since the server's start."""
+        count, recent = self._trino_events.dropped() if self._trino_events else (0, False)
+        if not count:
+            return []
+        detail = f"{count} events dropped: more than {PER_SECOND:.0f} a second"
+        return [
+            SourceStatus(
+                id="trino events", kind="trino", status="error" if recent else "stale", age_s=None, detail=detail
             )
         ]
 

@@ -86,7 +86,7 @@ def _sources(settings: Settings) -> Iterator[Check]:
             "start it, or correct [alertmanager] url",
             required=False,
         )
-    if settings.trino is not None:
+    if settings.trino is not None and settings.trino.url:
         remedy = "start it, or correct [trino] (docs/trino.md); until then polars reads old rows"
         yield Check("trino", lambda: _trino(settings), remedy, required=False)
 
