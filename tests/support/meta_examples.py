@@ -125,10 +125,19 @@ FACTS: dict[MetaTable, list[Any]] = {
         )
     ],
     REPORTS: [
-        _report(1, "scan", "orders", duration_seconds=2.5, result_data_files=30, skipped_data_files=10),
+        _report(
+            1,
+            "scan",
+            "orders",
+            duration_seconds=2.5,
+            result_data_files=30,
+            skipped_data_files=10,
+            filter_columns=["id"],
+        ),
         _report(2, "scan", "orders", duration_seconds=0.5, result_data_files=30, skipped_data_files=10),
         _report(3, "commit", "orders", duration_seconds=4.0, attempts=3, operation="append"),
         _report(4, "commit", "orders", duration_seconds=4.0, attempts=1, operation="append"),
+        _report(5, "commit", "orders", outcome="conflict", operation="overwrite", conflict_kind="files_added"),
     ],
     EFFECTS: [_effect("9", 8, "unknown", 0.9), _effect("9", 16, "helped", 0.75)],
     FINDINGS: [
@@ -189,6 +198,12 @@ EXPECTED: Mapping[str, list[dict[str, Any]]] = {
         {"table": "orders", "scans": 2, "opened": 60, "skipped": 20, "skipped_share": 0.25}
     ],
     "Which commits needed more than one attempt?": [{"table": "orders", "operation": "append", "attempts": 3}],
+    "Which commits lost a race with another writer?": [
+        {"table": "orders", "operation": "overwrite", "conflict_kind": "files_added"}
+    ],
+    "Which columns do scans filter, and how many files do they open?": [
+        {"table": "orders", "filter_column": "id", "scans": 1, "opened": 30}
+    ],
     "Which commit was the last one before each alert?": [
         {"alert_name": "FileBurst", "table": "orders", "snapshot_id": BIG}
     ],

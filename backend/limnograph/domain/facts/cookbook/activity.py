@@ -61,6 +61,28 @@ WHERE kind = 'commit' AND attempts > 1
 ORDER BY attempts DESC""",
     ),
     ExampleQuery(
+        "Which commits lost a race with another writer?",
+        """\
+SELECT "at", namespace, "table", engine, job_name, application_id, operation, conflict_kind
+FROM limnograph.reports
+WHERE kind = 'commit' AND outcome = 'conflict'
+ORDER BY "at" DESC""",
+    ),
+    ExampleQuery(
+        "Which columns do scans filter, and how many files do they open?",
+        per_engine(
+            """\
+WITH filters AS (
+  {filters}
+)
+SELECT namespace, "table", f AS filter_column, COUNT(*) AS scans, SUM(result_data_files) AS opened
+FROM filters
+GROUP BY namespace, "table", f
+ORDER BY scans DESC""",
+            filters=unnested("filter_columns", "f", 'namespace, "table", result_data_files', "limnograph.reports"),
+        ),
+    ),
+    ExampleQuery(
         "Which commit was the last one before each alert?",
         """\
 WITH candidates AS (
