@@ -54,6 +54,8 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.reads.log import ReadLog
+from limnograph.services.reads.source import ReadSource
 from limnograph.services.server.backend import Backend
 from limnograph.services.server.live import Caps, Live
 from limnograph.services.server.status import StatusService
@@ -66,6 +68,7 @@ from limnograph.services.table.commit_list import CommitLists
 from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.services.table.overview import TableService
 from limnograph.services.table.partitions.page import PartitionPages
+from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
 from limnograph.services.table.schema.page import SchemaPages
 from limnograph.services.timeline.tier_reader import TierReader
@@ -173,6 +176,8 @@ class SharedServices:
     """The hub of the live streams."""
     inbox_state: InboxState
     """The last known state of the inbox."""
+    read_log: ReadLog
+    """Reads that engines reported lately."""
     reported: ReportedCommits
     """Counts of commits that engines reported."""
     cases: EffectCases
@@ -253,6 +258,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         readiness=Readiness(watcher),
         live=live,
         inbox_state=InboxState(inbox),
+        read_log=ReadLog(inbox, engine, clock),
         reported=ReportedCommits(),
         cases=cases,
         effect_records=records,
@@ -307,6 +313,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         partitions=PartitionPages(store, old, clock),
         schemas=SchemaPages(store, old, clock),
         refs=RefPages(store, old, clock),
+        reads=ReadPages(store, ReadSource(shared.read_log, old, clock), clock),
         explanations=ExplainPages(
             store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), findings, options.meta)
         ),
