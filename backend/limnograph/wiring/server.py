@@ -302,18 +302,19 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         earlier=findings.earlier.before_alert,
         notes=shared.notes,
     )
+    reads = ReadPages(store, ReadSource(shared.read_log, old, clock), clock)
     details = CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), findings)
     alerts = _alert_pages(options, shared, context)
     return Backend(
         fleet=fleet,
         tables=TableService(store, jobs, clock, findings),
-        timelines=_timelines(options, shared, old),
+        timelines=_timelines(options, shared, old, reads),
         commits=commits,
         commit_details=details,
         partitions=PartitionPages(store, old, clock),
         schemas=SchemaPages(store, old, clock),
         refs=RefPages(store, old, clock),
-        reads=ReadPages(store, ReadSource(shared.read_log, old, clock), clock),
+        reads=reads,
         explanations=ExplainPages(
             store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), findings, options.meta)
         ),
@@ -340,7 +341,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
     )
 
 
-def _timelines(options: ServerOptions, shared: SharedServices, old: QueryEngine) -> TimelineService:
+def _timelines(options: ServerOptions, shared: SharedServices, old: QueryEngine, reads: ReadPages) -> TimelineService:
     return TimelineService(
         shared.store,
         shared.jobs,
@@ -351,6 +352,7 @@ def _timelines(options: ServerOptions, shared: SharedServices, old: QueryEngine)
         alerts=shared.alerts,
         metrics=shared.metrics,
         fresh_within_s=options.objectives,
+        reads=reads,
     )
 
 

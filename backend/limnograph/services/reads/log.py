@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -74,11 +74,11 @@ class ReadLog:
             self._seen_to = Micros(newest + 1)
         self._evict(edge)
 
-    def of_table(self, names: Collection[TableName], start: Micros, end: Micros) -> pl.DataFrame:
-        """Reads in memory of a table under any of its names, in `[start, end)`: REPORT_COLUMNS."""
+    def of_table(self, names: Mapping[TableName, Micros], start: Micros, end: Micros) -> pl.DataFrame:
+        """Reads in memory of a table in `[start, end)`: REPORT_COLUMNS. `names`: until when it has each name."""
         with self._lock:
-            rows = [row for name in names for row in self._rows.get(name, {}).values()]
-        inside = [row for row in rows if start <= row["at"] < end]
+            rows = [(until, row) for name, until in names.items() for row in self._rows.get(name, {}).values()]
+        inside = [row for until, row in rows if start <= row["at"] < min(end, until)]
         return pl.DataFrame(inside, schema=dict(REPORT_TYPES), orient="row")
 
     def _show(self, reports: pl.DataFrame) -> None:

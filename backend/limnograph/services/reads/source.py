@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -14,6 +14,7 @@ from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.reads.log import ReadLog
 from limnograph.services.rollups.fold import DAY, HOUR, Stamp
 from limnograph.services.rollups.reads_fold import (
+    NAMES,
     REPORT_COLUMNS,
     merge_reads,
     reads_of,
@@ -54,10 +55,11 @@ class ReadSource:
         self._log, self._engine, self._clock = log, engine, clock
 
     def read(
-        self, uuid: str, names: Collection[TableName], live: pl.DataFrame, start: Micros, end: Micros
+        self, uuid: str, names: Mapping[TableName, Micros], live: pl.DataFrame, start: Micros, end: Micros
     ) -> TableReads:
-        """Reads in `[start, end)`; in whole hours if the range begins before the raw reports. `live`: `snapshot_id` and
-        `live_files` of the table's snapshots. Blocks. Raises SourceError.
+        """Reads in `[start, end)`; in whole hours if the range begins before the raw reports. `names`: until when the
+        table has each of its names. `live`: `snapshot_id` and `live_files` of its snapshots. Blocks. Raises
+        SourceError.
         """
         floor = self._log.floor
         if floor is not None and start >= floor:
@@ -72,15 +74,15 @@ class ReadSource:
         hours = self._engine.select(query)
         return TableReads(None, pl.concat([hours, fresh.cast(dict(hours.schema))]))  # type: ignore[arg-type]
 
-    def _raw(self, names: Collection[TableName], start: Micros, end: Micros) -> pl.DataFrame:
+    def _raw(self, names: Mapping[TableName, Micros], start: Micros, end: Micros) -> pl.DataFrame:
         """From the meta table, with what is only in memory yet."""
         held = self._log.of_table(names, start, end)
         floor = self._log.floor
         if floor is not None and start >= floor:
             return held
         rows = self._engine.select(MetaQuery(table="reports", columns=REPORT_COLUMNS, start=start, end=end))
-        wanted = pl.DataFrame([tuple(name) for name in names], schema=["catalog", "namespace", "table"], orient="row")
-        mine = rows.join(wanted, on=wanted.columns, how="semi")
+        wanted = pl.DataFrame([(*name, until) for name, until in names.items()], schema=[*NAMES, "until"], orient="row")
+        mine = rows.join(wanted, on=NAMES).filter(pl.col("at") < pl.col("until")).drop("until")
         return reads_of(pl.concat([mine, held.cast(dict(mine.schema))]))  # type: ignore[arg-type]
 
     @staticmethod

@@ -129,6 +129,27 @@ def test_every_range_counts_each_read_once(days: int, resolution: str) -> None:
     assert sum(point["scans"] for point in page["points"]) == days
 
 
+def test_reads_under_a_name_that_the_table_lost_are_not_its_own() -> None:
+    name = {"catalog": "lake", "namespace": "sales", "table": "old"}
+    engine = filled(
+        scan(1, NOW - 3 * HOUR, table="old"), scan(2, NOW - HOUR, table="old"), scan(3), scan(4, table="other")
+    )
+    lost, taken = change("dropped", NOW - 2 * HOUR, **name), change("named", NOW - 2 * HOUR)
+    engine.append([], [change("named", NOW - 8 * HOUR, **name), lost, taken])
+    assert get(engine)["total"]["scans"] == 2
+
+
+def test_a_range_older_than_all_raw_reports_comes_from_hours_alone() -> None:
+    engine = filled(scan(1))
+    reads = reads_of(report_rows([scan(2, NOW - 30 * DAY, filter_columns=["region"], user="ana")]))
+    told = reads.with_columns(table_uuid=_text(UUID, 1), live_files=_none(1))
+    engine.roll("reads_hourly", roll_reads(told, Stamp(1, 1, NOW)))
+    page = get(engine, f"{TABLE}?from={(NOW - 40 * DAY) // 1000}&to={(NOW - 20 * DAY) // 1000}")
+    assert (page["total"]["scans"], page["resolution"], page["filters"][0]["column"]) == (1, "hour", "region")
+    empty = get(engine, f"{TABLE}?from={(NOW - 25 * DAY) // 1000}&to={(NOW - 20 * DAY) // 1000}")
+    assert (empty["total"]["scans"], empty["readers"], empty["points"]) == (0, [], [])
+
+
 def _text(value: str, count: int) -> Any:
     return pl.Series([value] * count)
 

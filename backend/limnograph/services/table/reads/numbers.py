@@ -43,8 +43,8 @@ def numbers_of(row: Row) -> ReadNumbers:
         query=durations(row, "query"),
         live_scans=row["live_scans"] or 0,
         skipped_share=skipped_share(row),
-        deletes_per_file=_ratio(row["delete_files"], row["files_opened"]),
-        bytes_per_row=_ratio(row["read_bytes"], row["rows"]),
+        deletes_per_file=ratio(row["delete_files"], row["files_opened"]),
+        bytes_per_row=ratio(row["read_bytes"], row["rows"]),
         last_at=to_millis(row["last_at"]),
         **{name: row[name] for name in _PLAIN},
     )
@@ -64,7 +64,7 @@ def durations(row: Row, name: str) -> Durations:
 
 def skipped_share(row: Row) -> float | None:
     """Share of the live files that scans did not open; None if no scan's live files are known, or there were none."""
-    opened = _ratio(row["live_files_opened"], row["live_files"])
+    opened = ratio(row["live_files_opened"], row["live_files"])
     return None if opened is None else max(0.0, 1 - opened)
 
 
@@ -95,5 +95,6 @@ def _busiest(sums: pl.DataFrame) -> Iterator[Row]:
     return sums.with_columns(reads).sort("reads", "engine", descending=[True, False]).iter_rows(named=True)
 
 
-def _ratio(part: float | None, whole: float | None) -> float | None:
+def ratio(part: float | None, whole: float | None) -> float | None:
+    """A part of a whole; None if either is unknown or the whole is nothing."""
     return None if part is None or not whole else part / whole

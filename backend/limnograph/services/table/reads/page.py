@@ -18,7 +18,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, Millis, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.lake.columns import NULL
-from limnograph.services.lake.history import History
+from limnograph.services.lake.history import History, standing_names
 from limnograph.services.lake.store import HotStore
 from limnograph.services.reads.source import ReadSource, TableReads
 from limnograph.services.rollups.fold import DAY, HOUR
@@ -30,6 +30,7 @@ from limnograph.services.table.reads.stale import stale_reads
 WIDTHS_US = (5 * 60 * MICROS_PER_SECOND, 15 * 60 * MICROS_PER_SECOND, HOUR, 6 * HOUR, DAY, 7 * DAY)
 MOST_POINTS = 100
 _READER = ("engine", "engine_version", "job_name")
+_NEVER = Micros(2**62)
 _HOURS = "The range reaches further back than single reports are kept: the numbers are of whole hours."
 
 
@@ -44,10 +45,14 @@ class ReadPages:
         """Reads in a range. Raises NotFound; SourceError if the meta tables cannot be read."""
         return await self._store.reads.ask(self._page, name, SpanMs(start=start, end=end))
 
+    def read(self, name: TableName, start: Micros, end: Micros) -> tuple[History, TableReads]:
+        """The table's history and its reads in `[start, end)`. Blocks. Raises NotFound, SourceError."""
+        history = self._tables.since(name, start)
+        return history, self._source.read(history.uuid, names_of(history), live_files(history), start, end)
+
     def _page(self, name: TableName, span: SpanMs) -> ReadsPage:
         start, end = to_micros(span.start), to_micros(span.end)
-        history = self._tables.since(name, start)
-        reads = self._source.read(history.uuid, names_of(history), live_files(history), start, end)
+        history, reads = self.read(name, start, end)
         total = next(reads.summed().iter_rows(named=True), None)
         by_reader = reads.summed(_READER)
         known = total["filters_known"] or 0 if total else 0
@@ -68,10 +73,13 @@ class ReadPages:
         )
 
 
-def names_of(history: History) -> set[TableName]:
-    """The name of a table and its former ones."""
-    named = history.of_kind("named")
-    return {history.name} | {TableName(c.catalog or "", c.namespace or "", c.table or "") for c in named}
+def names_of(history: History) -> dict[TableName, Micros]:
+    """The names of a table, each with the instant at which it lost it: afterwards another table may have it."""
+    found = {history.name: _NEVER}
+    for change in standing_names(history.changes).values():
+        name = TableName(change.catalog or "", change.namespace or "", change.table or "")
+        found[name] = change.at if change.kind == "dropped" else _NEVER
+    return found
 
 
 def live_files(history: History) -> pl.DataFrame:
