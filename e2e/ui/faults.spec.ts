@@ -138,6 +138,7 @@ const EMPTY: Record<string, RegExp> = {
   table: /No commits in this range/,
   commit: /No run of a linked job within 6 h/,
   'commits of a table': /No commits in this range/,
+  reads: /No read was reported in this range/,
   partitions: /Partitions were not read at this instant/,
   schema: /No schema version known/,
   refs: /No branches or tags/,
@@ -151,6 +152,8 @@ const EMPTY: Record<string, RegExp> = {
   status: /Sources/,
 };
 
+const SUMS = ['total', 'firing', 'resolved', 'scans', 'queries'];
+
 /** Lists without rows, sums that are nought; what is one thing, as a commit, stays. */
 function emptied(value: unknown): unknown {
   if (Array.isArray(value)) return [];
@@ -158,7 +161,7 @@ function emptied(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [
       name,
-      ['total', 'firing', 'resolved'].includes(name) ? 0 : emptied(each),
+      typeof each === 'number' && SUMS.includes(name) ? 0 : emptied(each),
     ]),
   );
 }

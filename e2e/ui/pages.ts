@@ -50,6 +50,16 @@ export const VIEWS: readonly View[] = [
   },
   { name: 'commits of a table', path: `${TABLE}/commits`, drawn: commitRows, named: true, asks: true },
   {
+    name: 'reads',
+    path: `${TABLE}/reads?${NIGHT}`,
+    drawn: (page) =>
+      expect(
+        page.getByRole('heading', { name: /^(Readers|No read was reported in this range)$/ }),
+      ).toBeVisible(),
+    named: true,
+    asks: true,
+  },
+  {
     name: 'partitions',
     path: `${TABLE}/partitions?at=${at('04:00')}`,
     drawn: rows(2),

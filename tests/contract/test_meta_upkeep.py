@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from lakes import FixedClock
+from limnograph.adapters.embedded import frames
 from limnograph.adapters.meta.schema import arrow_table
 from limnograph.domain.errors import Conflict
 from limnograph.domain.facts.events import ReportFact
@@ -22,10 +23,12 @@ from limnograph.domain.facts.meta_tables import (
     HOURLY,
     MAINTENANCE,
     REPORTS,
+    READS_HOURLY,
     SNAPSHOTS,
     ChangeFact,
     SnapshotFact,
 )
+from limnograph.domain.facts.reads import NameCount, ReadsFact
 from limnograph.ports.meta_store import MetaStore
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
 from limnograph.services.rollups.fold import DAY, HOUR, MOVE_COLUMNS, ROW_COLUMNS, Stamp, fold_days, roll_hours
@@ -185,6 +188,31 @@ def test_a_merge_inserts_new_spans_and_replaces_only_those_of_older_heads(kept: 
     kept.upkeep.merge(DAILY, fold_days(kept.upkeep.rows(HOURLY, position, columns, Where(end=DAY)), stamp))
     days = kept.upkeep.rows(DAILY, kept.again().standing(DAILY).position, ("day", "main_moves"), Where())
     assert days.rows() == [(0, 2)]
+
+
+def test_rows_whose_key_has_nulls_are_replaced_too(kept: Kept) -> None:
+    def merge(source: int, *rows: tuple[str | None, int]) -> None:
+        facts = [ReadsFact(table_uuid="u", hour=0, engine=engine, scans=scans, users=[NameCount("ana", scans)])
+                 for engine, scans in rows]  # fmt: skip
+        frame = frames.frame("reads_hourly", facts)
+        kept.upkeep.merge(
+            READS_HOURLY,
+            frame.with_columns(
+                pl.lit(value, pl.Int64).alias(name)
+                for name, value in (("source_sequence", source), ("changes_sequence", 0), ("rolled_at", 9))
+            ),
+        )
+
+    merge(1, (None, 1), ("spark", 2))
+    merge(2, (None, 3), ("trino", 4))
+    merge(1, ("trino", 9))
+    columns = ("engine", "scans", "users")
+    rows = kept.again().rows(READS_HOURLY, at(kept, READS_HOURLY), columns, Where()).sort("engine").rows()
+    assert [(engine, scans, users[0]["count"]) for engine, scans, users in rows] == [
+        (None, 3, 3),
+        ("spark", 2, 2),
+        ("trino", 4, 4),
+    ]
 
 
 def test_racing_merges_of_one_span_keep_the_newest_and_duplicate_no_key(kept: Kept) -> None:

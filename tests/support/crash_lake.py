@@ -25,7 +25,7 @@ from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
-from limnograph.domain.facts.meta_tables import ALERTS, HOURLY, LABELS, MAINTENANCE, REPORTS, MetaTable
+from limnograph.domain.facts.meta_tables import ALERTS, HOURLY, LABELS, MAINTENANCE, READS_HOURLY, REPORTS, MetaTable
 from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
 from limnograph.jobs.pipeline import Total, passes_and_house
 from limnograph.ports.inbox import InboxItem, item_key
@@ -133,12 +133,34 @@ class CrashLake:
 
     def _for_merge_hours(self) -> None:
         """A roll-up is made every 10 minutes; the last one was before that."""
-        if (table := self._meta(HOURLY.name)) is not None and "limnograph.rolled-at" in table.properties:
-            long_ago = str(now() - HOUR)
-            table.transaction().set_properties({"limnograph.rolled-at": long_ago}).commit_transaction()
+        self._mark(HOURLY, "limnograph.rolled-at", str(now() - HOUR))
         self._age_journal("rollup")
 
     _for_merge_days = _for_mark_rolled = _for_merge_hours
+
+    def _for_merge_reads(self) -> None:
+        """A scan of a known table; the last roll-up was more than 10 minutes ago."""
+        name = {"catalog": self.lake.name, "namespace": self.sales, "table": "orders"}
+        fact = ReportFact(event_id=f"s{self.runs}", kind="scan", at=now(), **name)
+        self._commit(REPORTS, arrow_table(REPORTS, [fact]))
+        self._mark(READS_HOURLY, "limnograph.rolled-at", str(now() - HOUR))
+        self._age_journal("rollup")
+
+    _for_mark_reads = _for_merge_reads
+
+    def _for_close_reports(self) -> None:
+        """A report of more than 7 days ago; none was deleted before."""
+        fact = ReportFact(event_id=f"o{self.runs}", kind="scan", at=now() - 40 * DAY)
+        self._commit(REPORTS, arrow_table(REPORTS, [fact]))
+        self._mark(REPORTS, "limnograph.raw-floor", "2020-01-01")
+        self._age_journal("retention")
+
+    _for_delete_reports = _for_close_reports
+
+    def _mark(self, table: MetaTable, key: str, value: str) -> None:
+        found = self._meta(table.name)
+        if found is not None and key in found.properties:
+            found.transaction().set_properties({key: value}).commit_transaction()
 
     def _for_expire(self) -> None:
         for number in range(12):

@@ -23,6 +23,7 @@ from limnograph.domain.facts.meta_tables import (
     HOURLY,
     LABELS,
     MAINTENANCE,
+    READS_HOURLY,
     REPORTS,
     RUNS,
     SNAPSHOTS,
@@ -38,7 +39,7 @@ from limnograph.services.rollups.step import Rollups
 from memory_meta import MemoryMetaStore
 from memory_upkeep import MemoryUpkeep
 
-KEYED = (SNAPSHOTS, RUNS, ALERTS, REPORTS, LABELS, HOURLY, DAILY, MAINTENANCE)
+KEYED = (SNAPSHOTS, RUNS, ALERTS, REPORTS, LABELS, HOURLY, DAILY, READS_HOURLY, MAINTENANCE)
 STAMPS = {"source_sequence", "changes_sequence", "rolled_at"}
 """Columns of a roll-up that say from what it was made; all others say what it counts."""
 

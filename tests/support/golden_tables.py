@@ -37,6 +37,7 @@ from limnograph.domain.facts.meta_tables import (
     LABELS,
     MAINTENANCE,
     NOTES,
+    READS_HOURLY,
     REPORTS,
     RUNS,
     SCHEMA_VERSION,
@@ -47,6 +48,7 @@ from limnograph.domain.facts.meta_tables import (
     SnapshotFact,
 )
 from limnograph.domain.facts.notes import NoteFact
+from limnograph.domain.facts.reads import ColumnCount, ReadsFact, SnapshotReads
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DAY = 86_400_000_000
@@ -106,12 +108,25 @@ def facts() -> dict[MetaTable, list[Any]]:
     moved = ChangeFact(table_uuid="u-1", kind="ref", subject="main", to_value=str(2**62 + 1), at=BEGIN + 5)
     named = ChangeFact(table_uuid="u-1", catalog="lake", kind="named", subject="lake.sales.orders", at=BEGIN)
     span = {"table_uuid": "u-1", "commits": 1, "total_data_files_last": 3, "main_moves": 1, "source_sequence": 1}
+    reads = ReadsFact(
+        table_uuid="u-1",
+        hour=BEGIN,
+        engine="spark",
+        scans=2,
+        planning_count=2,
+        planning_seconds_p95=0.25,
+        last_at=BEGIN + 8,
+        source_sequence=1,
+        filter_columns=[ColumnCount("id", 2)],
+        snapshots=[SnapshotReads(2**62 + 1, 2, BEGIN + 8)],
+    )
     run = MaintenanceFact(run_id="m-1", status="ok", kind="expire", table="snapshots", started_at=BEGIN, seconds=0.5)
     return {
         SNAPSHOTS: [first, second],
         CHANGES: [named, moved],
         HOURLY: [span | {"hour": BEGIN}],
         DAILY: [span | {"day": BEGIN}],
+        READS_HOURLY: [reads],
         MAINTENANCE: [run],
         **told(),
     }

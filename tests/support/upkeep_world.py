@@ -6,11 +6,13 @@ from typing import Any
 
 from lakes import FixedClock
 from limnograph.adapters.meta.schema import arrow_table
+from limnograph.domain.facts.events import ReportFact
 from limnograph.domain.facts.meta_tables import (
     CHANGES,
     DAILY,
     HOURLY,
     MAINTENANCE,
+    REPORTS,
     SNAPSHOTS,
     ChangeFact,
     MetaTable,
@@ -20,10 +22,12 @@ from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.meta_upkeep import Where
 from limnograph.ports.meter import Meter
 from limnograph.services.housekeeping.journal import Journal
+from limnograph.services.housekeeping.report_retention import ReportRetention
 from limnograph.services.housekeeping.retention import LakeIds, RetentionStep
 from limnograph.services.housekeeping.runner import Housekeeping, StepReport
 from limnograph.services.housekeeping.steps import Steps
 from limnograph.services.rollups.fold import DAY, HOUR
+from limnograph.services.rollups.reads_step import ReadRollups
 from limnograph.services.rollups.step import Rollups
 from memory_meta import MemoryMetaStore
 from memory_upkeep import MemoryUpkeep
@@ -54,13 +58,30 @@ class World:
         rollups = Rollups(self.upkeep, self.clock, failpoints, hourly_days)
         return RetentionStep(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=raw_days)
 
+    def read_rollups(self, failpoint: str = "") -> ReadRollups:
+        return ReadRollups(self.upkeep, self.clock, Failpoints(failpoint))
+
+    def report_retention(self, failpoint: str = "", hourly_days: int = 400) -> ReportRetention:
+        reads = self.read_rollups(failpoint)
+        return ReportRetention(self.upkeep, reads, self.clock, Failpoints(failpoint), hourly_days)
+
     def housekeeping(self, failpoint: str = "", meter: Meter | None = None, repairs: Any = None) -> Housekeeping:
         """As a process that has just started would have it."""
         failpoints = Failpoints(failpoint)
         journal = Journal(self.store, self.upkeep, lambda rows: arrow_table(MAINTENANCE, rows), failpoints)
         rollups = Rollups(self.upkeep, self.clock, failpoints, 400)
         retention = RetentionStep(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=30)
-        steps = Steps(self.upkeep, journal, rollups, retention, failpoints, repairs=repairs, meter=meter)
+        steps = Steps(
+            self.upkeep,
+            journal,
+            rollups,
+            retention,
+            failpoints,
+            reads=self.read_rollups(failpoint),
+            report_retention=self.report_retention(failpoint),
+            repairs=repairs,
+            meter=meter,
+        )
         return Housekeeping(self.upkeep, journal, steps, self.clock, ("lake", "limnograph"), meter=meter)
 
     def settle(self, housekeeping: Housekeeping | None = None) -> list[StepReport]:
@@ -89,6 +110,15 @@ class World:
     def moves(self, *moves: tuple[int, int], series: str = "u") -> None:
         facts = [ChangeFact(table_uuid=series, kind="ref", subject="main", to_value=str(i), at=at) for i, at in moves]
         self.store.append(CHANGES, arrow_table(CHANGES, facts), self.store.head(CHANGES), "run")
+
+    def named(self, series: str, at: int, table: str = "") -> None:
+        """A table took a name: its own, unless another is given."""
+        name = {"catalog": "lake", "namespace": "sales", "table": table or series}
+        fact = ChangeFact(table_uuid=series, kind="named", subject=".".join(name.values()), at=at, **name)
+        self.store.append(CHANGES, arrow_table(CHANGES, [fact]), self.store.head(CHANGES), "run")
+
+    def reports(self, *facts: ReportFact) -> None:
+        self.store.append(REPORTS, arrow_table(REPORTS, facts), self.store.head(REPORTS), "run")
 
     def read(self, table: MetaTable, *columns: str) -> list[dict[str, Any]]:
         names = columns or tuple(column.name for column in table.columns)

@@ -20,6 +20,8 @@ UPKEEP_STEPS = (
     "merge_hours",
     "merge_days",
     "mark_rolled",
+    "merge_reads",
+    "mark_reads",
     "compact",
     "rewrite_manifests",
     "expire",
@@ -28,6 +30,8 @@ UPKEEP_STEPS = (
     "delete_raw",
     "delete_hours",
     "clear_literals",
+    "close_reports",
+    "delete_reports",
     "append_maintenance",
 )
 WHEN = {
@@ -44,6 +48,8 @@ WHEN = {
     "merge_hours": "snapshots or moves of main are newer than the last roll-up, which is 10 minutes ago",
     "merge_days": "after merge_hours",
     "mark_rolled": "after merge_days",
+    "merge_reads": "a scan or query is newer than the last roll-up of reads, which is 10 minutes ago",
+    "mark_reads": "after merge_reads",
     "compact": "the current day or month has 6 files, or closed ones have more than one",
     "rewrite_manifests": "a meta table has 100 manifests",
     "expire": "a meta table has snapshots older than an hour beyond its latest 10",
@@ -53,6 +59,8 @@ WHEN = {
     "delete_raw": "a raw row older than `[retention] raw_days` left its table's metadata",
     "delete_hours": "a month of hours is older than `[retention] hourly_days`",
     "clear_literals": "the meta table `reports` has rows of a version that stored filters",
+    "close_reports": "a report is older than 7 days",
+    "delete_reports": "after close_reports",
     "append_maintenance": "a housekeeping step changed something",
 }
 """Durable step -> when `pipeline --once` passes it; `tests/support/crash_lake.py` makes every step due."""

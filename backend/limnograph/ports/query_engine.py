@@ -22,6 +22,7 @@ Table = Literal[
     "notes",
     "snapshots_hourly",
     "snapshots_daily",
+    "reads_hourly",
 ]
 
 

@@ -27,6 +27,7 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.pages import NotePages
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.reads.log import ReadLog
 from limnograph.services.server.live import Live
 from limnograph.services.sources.cold_reads import WITHIN_S
 from limnograph.services.sources.metrics import Metrics
@@ -97,6 +98,13 @@ async def keep_reading_inbox(
         await asyncio.to_thread(_log_failure, alerts.catch_up)
         await asyncio.to_thread(count_commits)
         await asyncio.to_thread(_log_failure, lambda: inbox.purge(clock.now() - KEEP))
+
+
+async def keep_reading_reports(reads: ReadLog) -> None:
+    """Read reports of reads of the meta table and those that any server accepted."""
+    while True:
+        await asyncio.to_thread(_log_failure, reads.catch_up)
+        await asyncio.sleep(INBOX_S)
 
 
 async def keep_reading_notes(notes: NoteRegistry, team: TeamMemory, pages: NotePages) -> None:

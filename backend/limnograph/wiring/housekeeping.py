@@ -18,9 +18,11 @@ from limnograph.ports.meta_upkeep import MetaUpkeep
 from limnograph.ports.meter import Meter
 from limnograph.services.housekeeping.journal import Journal
 from limnograph.services.housekeeping.live_ids import lake_ids
+from limnograph.services.housekeeping.report_retention import ReportRetention
 from limnograph.services.housekeeping.retention import RetentionStep
 from limnograph.services.housekeeping.runner import Housekeeping
 from limnograph.services.housekeeping.steps import Steps
+from limnograph.services.rollups.reads_step import ReadRollups
 from limnograph.services.rollups.step import Rollups
 from limnograph.settings import Settings
 from limnograph.wiring.observe import SettingsLake
@@ -60,7 +62,18 @@ def housekeeping(
         raw_days=settings.retention.raw_days,
     )
     mending = repairs(settings, session, failpoints=failpoints, lake=lake)
-    steps = Steps(upkeep, journal, rollups, retention, failpoints, repairs=mending, meter=meter)
+    reads = ReadRollups(upkeep, clock, failpoints)
+    steps = Steps(
+        upkeep,
+        journal,
+        rollups,
+        retention,
+        failpoints,
+        reads=reads,
+        report_retention=ReportRetention(upkeep, reads, clock, failpoints, settings.retention.hourly_days),
+        repairs=mending,
+        meter=meter,
+    )
     return Housekeeping(upkeep, journal, steps, clock, (name, settings.meta.namespace), meter=meter)
 
 

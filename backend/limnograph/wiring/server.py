@@ -55,6 +55,8 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.reads.log import ReadLog
+from limnograph.services.reads.source import ReadSource
 from limnograph.services.server.backend import Backend
 from limnograph.services.server.live import Caps, Live
 from limnograph.services.server.status import StatusService
@@ -67,6 +69,7 @@ from limnograph.services.table.commit_list import CommitLists
 from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.services.table.overview import TableService
 from limnograph.services.table.partitions.page import PartitionPages
+from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
 from limnograph.services.table.schema.page import SchemaPages
 from limnograph.services.timeline.tier_reader import TierReader
@@ -176,6 +179,8 @@ class SharedServices:
     """The hub of the live streams."""
     inbox_state: InboxState
     """The last known state of the inbox."""
+    read_log: ReadLog
+    """Reads that engines reported lately."""
     reported: ReportedCommits
     """Counts of commits that engines reported."""
     trino_rate: EventRate
@@ -258,6 +263,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         readiness=Readiness(watcher),
         live=live,
         inbox_state=InboxState(inbox),
+        read_log=ReadLog(inbox, engine, clock),
         reported=ReportedCommits(),
         trino_rate=EventRate(),
         cases=cases,
@@ -302,17 +308,19 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         earlier=findings.earlier.before_alert,
         notes=shared.notes,
     )
+    reads = ReadPages(store, ReadSource(shared.read_log, old, clock), clock)
     details = CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), findings)
     alerts = _alert_pages(options, shared, context)
     return Backend(
         fleet=fleet,
         tables=TableService(store, jobs, clock, findings),
-        timelines=_timelines(options, shared, old),
+        timelines=_timelines(options, shared, old, reads),
         commits=commits,
         commit_details=details,
         partitions=PartitionPages(store, old, clock),
         schemas=SchemaPages(store, old, clock),
         refs=RefPages(store, old, clock),
+        reads=reads,
         explanations=ExplainPages(
             store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), findings, options.meta)
         ),
@@ -339,7 +347,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
     )
 
 
-def _timelines(options: ServerOptions, shared: SharedServices, old: QueryEngine) -> TimelineService:
+def _timelines(options: ServerOptions, shared: SharedServices, old: QueryEngine, reads: ReadPages) -> TimelineService:
     return TimelineService(
         shared.store,
         shared.jobs,
@@ -350,6 +358,7 @@ def _timelines(options: ServerOptions, shared: SharedServices, old: QueryEngine)
         alerts=shared.alerts,
         metrics=shared.metrics,
         fresh_within_s=options.objectives,
+        reads=reads,
     )
 
 

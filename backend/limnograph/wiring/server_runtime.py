@@ -52,6 +52,7 @@ class ServerRuntime:
                 self._count_commits,
                 state=services.inbox_state,
             ),
+            background_tasks.keep_reading_reports(services.read_log),
             background_tasks.keep_checking_alerts(services.staleness),
             background_tasks.keep_measuring_effects(services.measurer, services.store),
             background_tasks.keep_observing_jobs(services.job_findings, services.evaluator, services.store),

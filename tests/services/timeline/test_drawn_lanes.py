@@ -17,7 +17,7 @@ from limnograph.domain.time import TimeRange
 from limnograph.services.explain import signals as explain_signals
 from limnograph.services.jobs.discovery import ConfiguredJob
 from limnograph.services.jobs.signals import SIGNALS
-from limnograph.services.timeline import lanes, long_range, timeline
+from limnograph.services.timeline import lanes, long_range, reads, timeline
 from serving_kit import HOUR, NOW, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")
@@ -39,7 +39,7 @@ def world(*, lake_fails: bool = False, prometheus: str = "answers") -> Any:
 
 def test_every_lane_has_one_drawing_function() -> None:
     assert set(LANES) == timeline.DRAWN_LANES
-    assert sorted([*lanes.META_LANES, *timeline.JOB_LANES, "alerts"]) == sorted(LANES)
+    assert sorted([*lanes.META_LANES, *timeline.JOB_LANES, *reads.VALUES, "alerts"]) == sorted(LANES)
     with_columns = {spec.id for spec in LANE_SPECS if spec.column}
     assert not with_columns & (set(lanes.DRAWINGS) | set(long_range.DRAWINGS))
     assert set(long_range.DRAWINGS) <= set(lanes.DRAWINGS)

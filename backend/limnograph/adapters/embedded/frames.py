@@ -17,6 +17,7 @@ from limnograph.domain.facts.meta_tables import (
     HOURLY,
     LABELS,
     NOTES,
+    READS_HOURLY,
     REPORTS,
     RUNS,
     SNAPSHOTS,
@@ -26,7 +27,20 @@ from limnograph.ports.query_engine import MetaQuery
 
 TABLES: dict[str, MetaTable] = {
     table.name: table
-    for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, NOTES, HOURLY, DAILY)
+    for table in (
+        SNAPSHOTS,
+        CHANGES,
+        RUNS,
+        ALERTS,
+        REPORTS,
+        LABELS,
+        EFFECTS,
+        FINDINGS,
+        NOTES,
+        HOURLY,
+        DAILY,
+        READS_HOURLY,
+    )
 }
 TIME_COLUMN = {
     **dict.fromkeys(TABLES, "at"),
@@ -35,6 +49,7 @@ TIME_COLUMN = {
     "effects": "committed_at",
     "snapshots_hourly": "hour",
     "snapshots_daily": "day",
+    "reads_hourly": "hour",
 }
 OBSERVED = {"snapshots", "changes"}
 TIE = {name: table.key for name, table in TABLES.items()} | {

@@ -53,15 +53,18 @@ def orphans(names: SparkNames, table: MetaTable, older_than: int, *, remove: boo
 
 
 def merge_rollups(names: SparkNames, table: MetaTable, view: str, columns: Sequence[str], span: tuple[int, int]) -> str:
-    """Both branches: at serializable isolation, Iceberg checks that no row of these spans was inserted meanwhile."""
+    """Both branches: at serializable isolation, Iceberg checks that no row of these spans was inserted meanwhile. A
+    column of the key may be null.
+    """
     unit = table.key[1]
+    same = " and ".join(f"t.{name} <=> s.{name}" for name in table.key[2:])
     newer = " or ".join(f"s.{name} > t.{name}" for name in ("source_sequence", "changes_sequence"))
     not_older = " and ".join(f"s.{name} >= t.{name}" for name in ("source_sequence", "changes_sequence"))
     bounds = f"t.{unit} between {instant(span[0])} and {instant(span[1])}"
     quoted = [f"`{name}`" for name in columns]
     parts = (
         f"merge into {names.table(table)} t using {view} s",
-        f"on t.table_uuid = s.table_uuid and t.{unit} = s.{unit} and {bounds}",
+        f"on t.table_uuid = s.table_uuid and t.{unit} = s.{unit} and {bounds}" + (f" and {same}" if same else ""),
         f"when matched and {not_older} and ({newer}) then update set",
         ", ".join(f"t.{name} = s.{name}" for name in quoted),
         f"when not matched then insert ({', '.join(quoted)})",

@@ -35,7 +35,17 @@ from limnograph.api.routes import annotations as annotation_routes
 from limnograph.api.wire import values, views
 from limnograph.domain.answers import alerts as alert_views
 from limnograph.domain.answers import annotations as annotation_views
-from limnograph.domain.answers import commits, effect_ledger, explanations, matches, partitions, refs, schemas, timeline
+from limnograph.domain.answers import (
+    commits,
+    effect_ledger,
+    explanations,
+    matches,
+    partitions,
+    reads,
+    refs,
+    schemas,
+    timeline,
+)
 from limnograph.domain.answers import findings as finding_views
 from limnograph.domain.answers import notes as note_views
 from limnograph.domain.answers import tables as answers
@@ -54,6 +64,7 @@ _WIRE = (
     partitions.PartitionsPage,
     schemas.SchemaPage,
     refs.RefsPage,
+    reads.ReadsPage,
     explanations.ExplainPage,
     explanations.Label,
     answers.Status,

@@ -1,4 +1,4 @@
-"""Routes of a table's structure: partitions, schema history, branches and tags."""
+"""Routes of a table's structure (partitions, schema history, branches and tags) and of its reads."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from litestar.di import NamedDependency
 
 from limnograph.api.wire import parameters as p
 from limnograph.api.wire import values as v
-from limnograph.api.wire.access import FAILED, TABLE_PAGE
+from limnograph.api.wire.access import FAILED, READ, TABLE_PAGE
 from limnograph.api.wire.problems import documented
 from limnograph.domain.answers.partitions import PartitionsPage
+from limnograph.domain.answers.reads import ReadsPage
 from limnograph.domain.answers.refs import RefsPage
 from limnograph.domain.answers.schemas import SchemaPage
 from limnograph.domain.queries import DEFAULT_PARTITIONS, PartitionsQuery
@@ -100,7 +101,25 @@ async def get_refs(
     return found
 
 
+@get("/reads", operation_id="getReads", summary="Reads of a table", responses=documented(404, 503), opt=READ)
+async def get_reads(
+    backend: NamedDependency[Backend],
+    *,
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+    start: p.From = None,
+    end: p.To = None,
+) -> ReadsPage:
+    """Scans and queries that engines reported in the range (default: 24 hours): planning and query times, files opened
+    and skipped, filtered columns, readers, and readers of old snapshots.
+    """
+    first, last = v.span(start, end, to_millis(backend.clock.now()), 24 * v.HOUR_MS)
+    return await backend.reads.page(v.known_name(backend, catalog, namespace, table), first, last)
+
+
 one_table = Router(
-    "/tables/{catalog:str}/{namespace:str}/{table:str}", route_handlers=[get_partitions, get_schema, get_refs]
+    "/tables/{catalog:str}/{namespace:str}/{table:str}",
+    route_handlers=[get_partitions, get_schema, get_refs, get_reads],
 )
 HANDLERS = [one_table]

@@ -30,6 +30,7 @@ NoteCode = Literal[
     "meta_unread",
     "chain_broken",
     "retention_unknown",
+    "reads_by_hour",
 ]
 
 

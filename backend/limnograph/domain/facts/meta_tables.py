@@ -30,6 +30,7 @@ from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, Run
 from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact, span_columns
 from limnograph.domain.facts.notes import NoteFact
+from limnograph.domain.facts.reads import ReadsFact
 from limnograph.domain.time import Micros
 
 SCHEMA_VERSION = 6
@@ -268,7 +269,17 @@ HOURLY = MetaTable(
     "snapshots_hourly", span_columns("hour"), ("table_uuid", "hour"), ("hour", "month"), ("table_uuid", "hour")
 )
 DAILY = MetaTable("snapshots_daily", span_columns("day"), ("table_uuid", "day"), None, ("table_uuid", "day"))
+READS_HOURLY = MetaTable(
+    "reads_hourly",
+    columns_of(ReadsFact),
+    ("table_uuid", "hour", "engine", "engine_version", "job_name"),
+    ("hour", "month"),
+    ("table_uuid", "hour"),
+)
 MAINTENANCE = MetaTable(
     "maintenance", columns_of(MaintenanceFact), ("run_id", "status"), ("started_at", "month"), ("table", "started_at")
 )
-META_TABLES = (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, NOTES, HOURLY, DAILY, MAINTENANCE)
+META_TABLES = (
+    *(SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, NOTES),
+    *(HOURLY, DAILY, READS_HOURLY, MAINTENANCE),
+)

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from limnograph.domain.facts.meta_tables import HOURLY, META_TABLES, REPORTS, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import HOURLY, META_TABLES, READS_HOURLY, REPORTS, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.metrics import pipeline as metrics
 from limnograph.domain.time import MICROS_PER_SECOND, Micros
@@ -17,10 +17,12 @@ from limnograph.ports.meta_upkeep import MetaTableState, MetaUpkeep, PartitionFi
 from limnograph.ports.meter import Meter, NullMeter
 from limnograph.services.housekeeping import schedule
 from limnograph.services.housekeeping.journal import Journal, StepKey
+from limnograph.services.housekeeping.report_retention import ReportRetention
 from limnograph.services.housekeeping.retention import RetentionStep
 from limnograph.services.pipeline.metering import tell_sizes
 from limnograph.services.pipeline.repair import Repairs
 from limnograph.services.rollups.marks import ROLLED_AT, number
+from limnograph.services.rollups.reads_step import ReadRollups
 from limnograph.services.rollups.step import Rollups
 
 CLEARED = "limnograph.reports-without-literals"
@@ -57,16 +59,20 @@ class Steps:
         retention: RetentionStep,
         failpoints: Failpoints,
         *,
+        reads: ReadRollups,
+        report_retention: ReportRetention,
         repairs: Repairs | None = None,
         meter: Meter | None = None,
     ) -> None:
         self._upkeep, self._journal = upkeep, journal
+        self._reads, self._report_retention = reads, report_retention
         self._rollups, self._retention, self._failpoints = rollups, retention, failpoints
         self._repairs, self._meter = repairs, meter or NullMeter()
 
     def due(self, now: Micros) -> Iterator[HousekeepingStep]:
         """Due steps, most urgent first: steps that readers wait for, then those that keep commits and reads cheap."""
         yield from self._rollup(now)
+        yield from self._read_rollup(now)
         standing = {table: self._upkeep.standing(table) for table in META_TABLES}
         tell_sizes(self._meter, standing)
         for steps in (self._expiry, self._open_parts, self._closed_parts, self._manifests):
@@ -74,6 +80,7 @@ class Steps:
                 yield from steps(table, stands, now)
         yield from self._retain(now)
         yield from self._clear_literals(standing[REPORTS], now)
+        yield from self._retain_reports(now)
         yield from self._repair(now)
         for table, stands in standing.items():
             yield from self._orphans(table, stands, now)
@@ -89,6 +96,27 @@ class Steps:
         done = self._rollups.run()
         detail = {"hours": done.hours, "days": done.days, "closed_days": done.closed}
         return StepOutcome(did=bool(done.hours or done.days), rows=done.hours + done.days, detail=detail)
+
+    def _read_rollup(self, now: Micros) -> Iterator[HousekeepingStep]:
+        key = StepKey("rollup", READS_HOURLY.name)
+        last = max((at for at in (self._reads.rolled_at(), self._journal.last(key)) if at is not None), default=None)
+        if schedule.passed(last, now, schedule.ROLLUP_SECONDS) and self._reads.behind():
+            yield HousekeepingStep(key, READS_HOURLY, self._roll_reads)
+
+    def _roll_reads(self) -> StepOutcome:
+        rows = self._reads.run()
+        return StepOutcome(did=rows > 0, rows=rows)
+
+    def _retain_reports(self, now: Micros) -> Iterator[HousekeepingStep]:
+        key = StepKey("retention", REPORTS.name)
+        if schedule.passed(self._journal.last(key), now, schedule.DAY_SECONDS) and self._report_retention.old():
+            yield HousekeepingStep(key, REPORTS, self._keep_reports)
+
+    def _keep_reports(self) -> StepOutcome:
+        done = self._report_retention.run()
+        return StepOutcome(
+            did=bool(done.reports or done.months), rows=done.reports, detail={"months_of_hours": done.months}
+        )
 
     def _retain(self, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("retention", SNAPSHOTS.name)

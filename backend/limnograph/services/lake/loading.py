@@ -24,7 +24,18 @@ from limnograph.services.lake.rows import PackedRows, packed
 from limnograph.services.lake.sheets import add_passes, names_by_id, newest_of, rows_wanted, runs_of, sheets_of
 from limnograph.services.lake.table import HotTable, LastSeen, table_of
 
-CHANGE_KINDS = ("schema", "spec", "ref", "named", "dropped", "first_seen", "unreadable", "retained", "gap")
+CHANGE_KINDS = (
+    "schema",
+    "spec",
+    "sort_order",
+    "ref",
+    "named",
+    "dropped",
+    "first_seen",
+    "unreadable",
+    "retained",
+    "gap",
+)
 """Changes that pages show. Of the others, only the properties that are thresholds are read."""
 IS_THRESHOLD = pl.col("subject").is_in(THRESHOLD_PROPERTIES)
 CHANGE_COLUMNS = (

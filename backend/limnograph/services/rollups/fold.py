@@ -85,8 +85,8 @@ def fold_days(hours: pl.DataFrame, stamp: Stamp) -> pl.DataFrame:
     ]
     folded = ordered.group_by("table_uuid", "day").agg(
         *(pl.col(name).sum() for name in counts),
-        *(_sum(pl.col(name).filter(committed)).alias(name) for name in ("changed_partitions", *DELTAS)),
-        *(_sum(pl.col(name).filter(pl.col("replaces") > 0)).alias(name) for name in BY_REPLACE),
+        *(known_sum(pl.col(name).filter(committed)).alias(name) for name in ("changed_partitions", *DELTAS)),
+        *(known_sum(pl.col(name).filter(pl.col("replaces") > 0)).alias(name) for name in BY_REPLACE),
         pl.col("main_snapshot_id").filter(moved).last(),
         *states,
         *(
@@ -107,8 +107,8 @@ def _commit_columns() -> list[pl.Expr]:
         unknown.sum().cast(pl.Int64).alias("unknown_commits"),
         *((operation == name).sum().cast(pl.Int64).alias(column) for name, column in OPERATIONS.items()),
         (~own).sum().cast(pl.Int64).alias("other_operations"),
-        *(_sum(pl.col(name)).alias(name) for name in ("changed_partitions", *DELTAS)),
-        *(_sum(pl.col(name).filter(replace)).alias(f"{name}_by_replace") for name in DELTAS),
+        *(known_sum(pl.col(name)).alias(name) for name in ("changed_partitions", *DELTAS)),
+        *(known_sum(pl.col(name).filter(replace)).alias(f"{name}_by_replace") for name in DELTAS),
         *(pl.col(name).last() for name in NAMES),
     ]
 
@@ -123,7 +123,7 @@ def _walk_columns() -> list[pl.Expr]:
     ]
 
 
-def _sum(values: pl.Expr) -> pl.Expr:
+def known_sum(values: pl.Expr) -> pl.Expr:
     """Sum of the known values: 0 without rows; null if no value is known or the sum exceeds 63 bits."""
     total = values.cast(pl.Int128).sum().cast(pl.Int64, strict=False)
     return pl.when((values.len() > 0) & (values.count() == 0)).then(None).otherwise(total)

@@ -9,8 +9,10 @@ from limnograph.domain.time import MICROS_PER_SECOND, Micros
 ROLLED_SNAPSHOTS, ROLLED_CHANGES = "limnograph.rolled-snapshots", "limnograph.rolled-changes"
 ROLLED_AT = "limnograph.rolled-at"
 """Properties of `snapshots_hourly`: sequence numbers up to which everything is rolled up, and when (microseconds)."""
+ROLLED_REPORTS = "limnograph.rolled-reports"
+"""Property of `reads_hourly`, which has the other two as well: the sequence number of `reports`."""
 RAW_FLOOR = "limnograph.raw-floor"
-"""Property of `snapshots`: the first day whose raw rows are complete, as a date."""
+"""Property of `snapshots` and of `reports`: the first day whose raw rows are complete, as a date."""
 
 
 def raw_floor(properties: object) -> Micros | None:

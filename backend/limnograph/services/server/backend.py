@@ -23,6 +23,7 @@ from limnograph.services.table.commit import CommitDetails
 from limnograph.services.table.commit_list import CommitLists
 from limnograph.services.table.overview import TableService
 from limnograph.services.table.partitions.page import PartitionPages
+from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
 from limnograph.services.table.schema.page import SchemaPages
 from limnograph.services.timeline.timeline import TimelineService
@@ -47,6 +48,8 @@ class Backend(NamedTuple):
     """Schema history of one table."""
     refs: RefPages
     """Branches and tags of one table."""
+    reads: ReadPages
+    """Reads of one table."""
     explanations: ExplainPages
     """Why a job of a table changed, and users' labels on commits."""
     effects: EffectLedger

@@ -23,16 +23,18 @@ from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore, LakeView
 from limnograph.services.sources.metrics import Metrics, page_budget
 from limnograph.services.sources.page_metrics import PageMetrics
+from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.timeline import alerts as alert_lane
 from limnograph.services.timeline import lanes
 from limnograph.services.timeline import long_range as tier_lanes
 from limnograph.services.timeline import pending as alert_pending
+from limnograph.services.timeline import reads as read_lanes
 from limnograph.services.timeline.tier_reader import RolledHistory, TierReader
 
 MAX_COMPARE_S = 731 * 86_400
 """Two years: the comparison of a whole year reaches this far back."""
 JOB_LANES = frozenset({"job_duration", "job_runs", *job_signals.SIGNALS})
-DRAWN_LANES = frozenset({"alerts", *JOB_LANES, *lanes.META_LANES})
+DRAWN_LANES = frozenset({"alerts", *JOB_LANES, *lanes.META_LANES, *read_lanes.VALUES})
 _ANSWERED = {"ok", "partial", "stale"}
 
 
@@ -57,10 +59,11 @@ class TimelineService:
         alerts: AlertRegistry | None = None,
         metrics: Metrics | None = None,
         fresh_within_s: Callable[[TableName], float | None] = lambda _name: None,
+        reads: ReadPages | None = None,
     ) -> None:
         self._store, self._jobs, self._clock, self._named = store, jobs, clock, meta
         self._tiers, self._viewed, self._alerts, self._metrics = tiers, viewed, alerts, metrics
-        self._fresh_within_s = fresh_within_s
+        self._fresh_within_s, self._reads = fresh_within_s, reads
 
     async def answer(
         self,
@@ -114,7 +117,8 @@ class TimelineService:
             meta = group.create_task(self._meta(name, span, wanted, ref))
             measured = group.create_task(self._measured(name, span, asked, job, page))
             alerted = group.create_task(self._alerted(name, span, asked, page))
-        found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *alerted.result()]}
+            read = group.create_task(read_lanes.draw(self._reads, self._store, name, span, asked))
+        found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *alerted.result(), *read.result()]}
         return [found[lane] for lane in asked]
 
     async def _page(

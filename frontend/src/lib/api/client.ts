@@ -46,7 +46,7 @@ export async function request<M extends 'get' | 'post', P extends PathWith<M>>(
   }
 }
 
-function pathOf(ref: TableRef): { catalog: string; namespace: string; table: string } {
+export function pathOf(ref: TableRef): { catalog: string; namespace: string; table: string } {
   const { catalog, ns, table } = toSegments(ref);
   return { catalog, namespace: ns, table };
 }

@@ -65,7 +65,14 @@ test('every page of a table is a tab, and range and zone go along', () => {
     TABLE,
     new URLSearchParams('from=now-6h&tz=UTC&cursor=x&sort=bytes'),
   );
-  expect(tabs.map((tab) => tab.text)).toEqual(['Timeline', 'Commits', 'Partitions', 'Schema', 'Refs']);
+  expect(tabs.map((tab) => tab.text)).toEqual([
+    'Timeline',
+    'Commits',
+    'Reads',
+    'Partitions',
+    'Schema',
+    'Refs',
+  ]);
   expect(tabs.find((tab) => tab.current)?.href).toBe(
     '/t/lake/sales/customer~devents/partitions?from=now-6h&tz=UTC',
   );

@@ -74,7 +74,13 @@ function topPlace(routeId: string | null): Place {
 }
 
 /** Pages of a table beside its timeline. */
-const PAGES = { commits: 'Commits', partitions: 'Partitions', schema: 'Schema', refs: 'Refs' } as const;
+const PAGES = {
+  commits: 'Commits',
+  reads: 'Reads',
+  partitions: 'Partitions',
+  schema: 'Schema',
+  refs: 'Refs',
+} as const;
 
 /** `kept`: the query that goes along from one page to the next, so that range and zone stay. */
 function tablePlace(ref: TableRef, routeId: string, snapshotId: string | undefined, kept: string): Place {

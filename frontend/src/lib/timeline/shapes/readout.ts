@@ -131,7 +131,6 @@ export function summaryOf(
   t: readonly number[],
   explanation: ExplanationOverlay | null = null,
 ): string {
-  if (lane.status === 'absent') return look.absent;
   if (lane.status === 'error') return lane.problem?.detail ?? lane.problem?.title ?? 'The source failed.';
   if (lane.kind === 'events')
     return [eventsSummary(lane.events), ...(lane.flags ?? []).map((flag) => `${flagText(flag)}.`)].join(' ');

@@ -1,0 +1,104 @@
+"""Reported reads of the last two days in memory, by table: rows of the meta table `reports` united with the inbox by
+`event_id`. Commits are left out. Memory: O(reads of two days), at most MOST; each call of `catch_up` reads new items
+only.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from limnograph.domain.errors import LimnographError
+from limnograph.domain.facts.events import ReportFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import EPOCH, Micros
+from limnograph.ports.clock import Clock
+from limnograph.ports.inbox import Inbox
+from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.lake.store import WINDOW
+from limnograph.services.rollups.reads_fold import REPORT_COLUMNS, REPORT_TYPES, reads_of, report_rows
+from limnograph.services.sources.inbox_items import facts_of_items
+
+KIND = "report"
+MOST = 200_000
+"""Most reads in memory; beyond it the oldest are evicted and read from the meta table on request."""
+_SKEW = 60_000_000
+_Row = Mapping[str, Any]
+_decoder = msgspec.json.Decoder(ReportFact)
+_log = logging.getLogger("limnograph.inbox")
+
+
+class ReadLog:
+    """Thread-safe: reads in memory are guarded by `_lock`, which is never held over I/O; callers get copies. `catch_up`
+    is called by one thread at a time.
+    """
+
+    def __init__(
+        self, inbox: Inbox, engine: QueryEngine, clock: Clock, *, window_us: int = WINDOW, most: int = MOST
+    ) -> None:
+        self._inbox, self._engine, self._clock = inbox, engine, clock
+        self._window, self._most = window_us, most
+        self._lock = threading.Lock()
+        self._rows: dict[TableName, dict[str, _Row]] = defaultdict(dict)
+        self._complete = False
+        self._seen_to, self._evicted_to = EPOCH, EPOCH
+
+    @property
+    def floor(self) -> Micros | None:
+        """Reads since this instant are all in memory; None before the meta table was read."""
+        return max(Micros(self._clock.now() - self._window), self._evicted_to) if self._complete else None
+
+    def catch_up(self) -> None:
+        """Load what was accepted since the last call and, once, the rows of the meta table; evict old reads. Blocks.
+        Raises SourceError of the inbox; the meta table is read again later.
+        """
+        edge = Micros(self._clock.now() - self._window)
+        if not self._complete:
+            try:
+                query = MetaQuery(table="reports", columns=REPORT_COLUMNS, start=edge)
+                self._show(self._engine.select(query))
+            except LimnographError as error:
+                _log.warning("reports of the meta tables: %s", error)
+            else:
+                self._complete = True
+        newest = self._inbox.newest(KIND)
+        if newest is not None and newest >= self._seen_to:
+            items = self._inbox.items(KIND, max(Micros(self._seen_to - _SKEW), edge, EPOCH))
+            self._show(report_rows(facts_of_items(items, _decoder, "a report")))
+            self._seen_to = Micros(newest + 1)
+        self._evict(edge)
+
+    def of_table(self, names: Mapping[TableName, Micros], start: Micros, end: Micros) -> pl.DataFrame:
+        """Reads in memory of a table in `[start, end)`: REPORT_COLUMNS. `names`: until when it has each name."""
+        with self._lock:
+            rows = [(until, row) for name, until in names.items() for row in self._rows.get(name, {}).values()]
+        inside = [row for until, row in rows if start <= row["at"] < min(end, until)]
+        return pl.DataFrame(inside, schema=dict(REPORT_TYPES), orient="row")
+
+    def _show(self, reports: pl.DataFrame) -> None:
+        reads = reads_of(reports).drop_nulls("table")
+        with self._lock:
+            for row in reads.iter_rows(named=True):
+                name = TableName(row["catalog"] or "", row["namespace"] or "", row["table"])
+                self._rows[name].setdefault(row["event_id"], row)
+
+    def _evict(self, edge: Micros) -> None:
+        """Evict reads before the window, and the oldest ones beyond the limit."""
+        with self._lock:
+            held = sum(map(len, self._rows.values()))
+            if held > self._most:
+                times = sorted(row["at"] for rows in self._rows.values() for row in rows.values())
+                edge = max(edge, Micros(times[held - self._most]))
+                self._evicted_to = max(self._evicted_to, edge)
+            for name, rows in list(self._rows.items()):
+                kept = {event_id: row for event_id, row in rows.items() if row["at"] >= edge}
+                if len(kept) < len(rows):
+                    self._rows[name] = kept
+                if not kept:
+                    del self._rows[name]
