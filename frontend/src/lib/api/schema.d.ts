@@ -656,6 +656,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/reads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads of a table
+         * @description Scans and queries that engines reported in the range (default: 24 hours): planning and query times, files opened
+         *     and skipped, filtered columns, readers, and readers of old snapshots.
+         */
+        get: operations["getReads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables/{catalog}/{namespace}/{table}/refs": {
         parameters: {
             query?: never;
@@ -1392,6 +1413,16 @@ export interface components {
             weight: number;
         };
         /**
+         * Durations
+         * @description `count` durations that are known; null percentiles: none is.
+         */
+        Durations: {
+            count: number;
+            max: number | null;
+            p50: number | null;
+            p95: number | null;
+        };
+        /**
          * EarlierEvent
          * @description An earlier finding of a table, or a commit that caused one or that users wrote on. `id`: of the finding, or the
          *         snapshot id. `at`: when it opened or was committed; null: unknown. `ended_at`, `code`, `severity`, `closed_by`: of a
@@ -1410,6 +1441,14 @@ export interface components {
             notes: number | null;
             severity: ("critical" | "info" | "warning") | null;
             writer: string | null;
+        };
+        /**
+         * EngineReads
+         * @description Reads of one engine; `engine` null: not stated.
+         */
+        EngineReads: {
+            engine: string | null;
+            numbers: components["schemas"]["ReadNumbers"];
         };
         /**
          * EventsLane
@@ -1570,6 +1609,18 @@ export interface components {
         FileTrack: {
             data_files: (number | null)[];
             t: number[];
+        };
+        /**
+         * FilterColumn
+         * @description A column that scans filter. `share`: of the scans whose filter columns are known. `partitions`, `sorts`: whether
+         *         the current partition spec or sort order uses it; null: unknown.
+         */
+        FilterColumn: {
+            column: string;
+            partitions: boolean | null;
+            scans: number;
+            share: number;
+            sorts: boolean | null;
         };
         /**
          * Finding
@@ -2152,7 +2203,7 @@ export interface components {
          */
         Note: {
             /** @enum {unknown} */
-            code: "chain_broken" | "deletes_are_logs" | "deletes_are_vectors" | "heat_left_out" | "meta_unread" | "moves_left_out" | "names_are_identity" | "no_sort_orders" | "no_state" | "no_state_before" | "one_branch" | "rest_unknown" | "retention_unknown" | "savepoints" | "shown_only" | "top_only" | "unreadable" | "versions_left_out";
+            code: "chain_broken" | "deletes_are_logs" | "deletes_are_vectors" | "heat_left_out" | "meta_unread" | "moves_left_out" | "names_are_identity" | "no_sort_orders" | "no_state" | "no_state_before" | "one_branch" | "reads_by_hour" | "rest_unknown" | "retention_unknown" | "savepoints" | "shown_only" | "top_only" | "unreadable" | "versions_left_out";
             sentence: string;
         };
         /**
@@ -2365,6 +2416,87 @@ export interface components {
             from: number;
             step: number;
             to: number;
+        };
+        /**
+         * ReadNumbers
+         * @description Reads, added up. `files_opened`, `bytes`, `delete_files`: what scans had to read and apply. `live_files`: of the
+         *         snapshots that were read, for the `live_scans` scans where that is known; of these files they opened
+         *         `live_files_opened`, and `skipped_share` is the rest. `rows`, `read_bytes`: of queries that state both.
+         *         `deletes_per_file`: delete files applied per data file opened.
+         */
+        ReadNumbers: {
+            bytes: number | null;
+            bytes_per_row: number | null;
+            delete_files: number | null;
+            deletes_per_file: number | null;
+            files_opened: number | null;
+            files_skipped: number | null;
+            last_at: number | null;
+            live_files: number | null;
+            live_files_opened: number | null;
+            live_scans: number;
+            manifests_scanned: number | null;
+            manifests_skipped: number | null;
+            planning: components["schemas"]["Durations"];
+            queries: number;
+            query: components["schemas"]["Durations"];
+            read_bytes: number | null;
+            rows: number | null;
+            scans: number;
+            skipped_share: number | null;
+        };
+        /**
+         * ReadPoint
+         * @description Reads of the span that begins at `t`. `overlap_depth`: most files that cover one value of the first sort field,
+         *         as of the newest commit before the span's end whose files were compared.
+         */
+        ReadPoint: {
+            overlap_depth: number | null;
+            planning_p95: number | null;
+            queries: number;
+            query_p95: number | null;
+            scans: number;
+            skipped_share: number | null;
+            t: number;
+        };
+        /**
+         * ReaderRow
+         * @description An engine, its version and a job that read, each null if not stated, with the most frequent users.
+         */
+        ReaderRow: {
+            engine: string | null;
+            engine_version: string | null;
+            job: string | null;
+            last_at: number | null;
+            queries: number;
+            scans: number;
+            users: components["schemas"]["UserReads"][];
+        };
+        /**
+         * ReadsPage
+         * @description Reads of a table in a range. `resolution` `hour`: the range is extended to whole hours, and percentiles are at
+         *         most 19 % off. `filters_known`: scans whose filter columns are known. `points` of `step_s` seconds.
+         */
+        ReadsPage: {
+            catalog: string;
+            engines: components["schemas"]["EngineReads"][];
+            filters: components["schemas"]["FilterColumn"][];
+            filters_known: number;
+            format: string | null;
+            namespace: string;
+            notes: components["schemas"]["Note"][];
+            points: components["schemas"]["ReadPoint"][];
+            range: components["schemas"]["SpanMs"];
+            readers: components["schemas"]["ReaderRow"][];
+            /** @enum {unknown} */
+            resolution: "hour" | "raw";
+            stale: components["schemas"]["StaleRead"][];
+            /** @enum {unknown} */
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
+            step_s: number;
+            table: string;
+            total: components["schemas"]["ReadNumbers"];
+            watermark: number | null;
         };
         /**
          * Reason
@@ -2806,6 +2938,20 @@ export interface components {
             transform: string;
         };
         /**
+         * StaleRead
+         * @description A snapshot of main that a reader read although main had moved on. `last_at`: the newest such scan, of `scans`;
+         *         `behind_seconds` and `behind_commits`: how far main was ahead of it then.
+         */
+        StaleRead: {
+            behind_commits: number;
+            behind_seconds: number;
+            engine: string | null;
+            job: string | null;
+            last_at: number;
+            scans: number;
+            snapshot_id: string;
+        };
+        /**
          * Status
          * @description Server status: sources, latest pass, watermark, set-up hints; `hourly_days`: retention of hourly roll-ups;
          *         `jobs`: number of jobs that ran in the last 14 days or are in the settings; `scopes`: scopes of the caller; `user`:
@@ -3184,6 +3330,14 @@ export interface components {
             inputs: components["schemas"]["TrinoInput"][];
             /** @default null */
             output: components["schemas"]["TrinoTable"] | null;
+        };
+        /**
+         * UserReads
+         * @description Scans and queries of one user.
+         */
+        UserReads: {
+            reads: number;
+            user: string;
         };
         /**
          * WritingRun
@@ -6341,6 +6495,105 @@ export interface operations {
             };
         };
     };
+    getReads: {
+        parameters: {
+            query?: {
+                /** @description Start, epoch ms, inclusive. */
+                from?: number;
+                /** @description End, epoch ms, exclusive; default now. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadsPage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getRefs: {
         parameters: {
             query?: never;
@@ -6552,7 +6805,7 @@ export interface operations {
                 to?: number;
                 /** @description Step in whole seconds; default: about 720 points. At most 2000 points. */
                 step?: number;
-                /** @description Comma-separated lanes: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, cpu, spill, executors. Default: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness. */
+                /** @description Comma-separated lanes: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, overlap, planning, query_p95, skipped_share, read_amplification, cpu, spill, executors. Default: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness. */
                 lanes?: string;
                 /** @description Job name; default: the reader with the most runs. */
                 job?: string;
