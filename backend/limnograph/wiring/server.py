@@ -317,7 +317,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         events=_events(options, shared),
         alerts=alerts,
         notes=note_pages(shared.notes, store, (findings, details, alerts), clock, shared.live),
-        status=_status(options, shared, fleet),
+        status=_status(options, shared, fleet, alerts, findings),
         clock=clock,
         versions=LakeVersions(
             store,
@@ -364,7 +364,9 @@ def _alert_pages(options: ServerOptions, shared: SharedServices, context: AlertC
     )
 
 
-def _status(options: ServerOptions, shared: SharedServices, fleet: FleetService) -> StatusService:
+def _status(
+    options: ServerOptions, shared: SharedServices, fleet: FleetService, alerts: AlertPages, findings: FindingPages
+) -> StatusService:
     return StatusService(
         shared.store,
         fleet,
@@ -378,6 +380,8 @@ def _status(options: ServerOptions, shared: SharedServices, fleet: FleetService)
         alertmanager=shared.staleness,
         last_pass=lambda: shared.inbox_state.last_pass,
         jobs=lambda: shared.job_directory.count,
+        firing=alerts.firing,
+        open_findings=findings.count_open,
     )
 
 
