@@ -98,11 +98,11 @@ test('a calm fleet says that it is calm', async () => {
   await expect.element(screen.getByText('No table needs attention in this range.')).toBeVisible();
 });
 
-test('five tables are listed at first, eight at most, and the rest is counted', async () => {
+test('four tables are listed at first, eight at most, and the rest is counted', async () => {
   const rows = Array.from({ length: 11 }, (_, i) => fleetRow({ table: `t${i}` }));
   const screen = await render(AttentionList, { rows, range: new URLSearchParams(), now: NOW });
-  expect(screen.getByRole('listitem').elements()).toHaveLength(5);
-  await screen.getByRole('button', { name: '3 more' }).click();
+  expect(screen.getByRole('listitem').elements()).toHaveLength(4);
+  await screen.getByRole('button', { name: '4 more' }).click();
   await expect.poll(() => screen.getByRole('listitem').elements()).toHaveLength(8);
   await expect.element(screen.getByText('worst 8 listed')).toBeVisible();
 });
