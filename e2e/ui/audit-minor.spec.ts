@@ -25,7 +25,7 @@ test('m3 m4 m6 m7 m8 m28: the fleet on a laptop', async ({ page }) => {
   await test.step('m3: all tables are in a number, and what is late stands under no tick', async () => {
     const said = await strip.getByText(/alert only/).textContent();
     const counted = [...said!.matchAll(/(\d+)\s/g)].reduce((sum, [, n]) => sum + Number(n), 0);
-    await expect(strip).toContainText(`${counted} of 12 tables need attention`);
+    await expect(strip).toContainText(new RegExp(`${counted}\\s*of 12 tables need attention`));
     await expect(strip).toContainText(/1\s*stale\s*0 unreadable/);
   });
   await test.step('m4: a table that is late is stale, not unknown', async () => {
@@ -59,7 +59,8 @@ test('m3 m4 m6 m7 m8 m28: the fleet on a laptop', async ({ page }) => {
   await accessible(page);
 });
 
-test('m9 m10 m12 m13 m14 m15 m16 m27: the table page', async ({ page }) => {
+test('m9 m10 m12 m13 m14 m15 m16 m27: the table page', async ({ page, stub }) => {
+  stub.nearest = true;
   await page.goto(`${TABLE}?${NIGHT}`);
   const timeline = new TimelinePage(page);
   await timeline.drawn();
@@ -90,11 +91,11 @@ test('m9 m10 m12 m13 m14 m15 m16 m27: the table page', async ({ page }) => {
   });
   await test.step('m13: a schema that did not change is one version', async () => {
     const lane = page.locator('[data-lane=schema]');
-    await expect(lane.getByText('s0 · p0')).toHaveCount(1);
+    await expect(lane.locator('.plot text')).toHaveText('s0 · p0');
   });
   await test.step('m15: a group of commits says what is in it before it is pressed', async () => {
-    const group = timeline.panel.getByRole('button', { name: /^2 commits/ }).first();
-    await expect(group).toHaveAttribute('title', /2 commits .* largest: Append .* files/);
+    const group = timeline.panel.getByRole('button', { name: /^\d+ commits / }).first();
+    await expect(group).toHaveAttribute('title', /^\d+ commits .* largest: Append .* files/);
   });
   await test.step('m14: what is explained, and what the button would explain, are both named', async () => {
     await timeline.drag('Job duration', 0.1, 0.3);
@@ -147,7 +148,7 @@ test('m18: partitions warn of what is uneven, name their instant, and lead to th
   stub.nearest = true;
   await changeAnswer<{ rows: { files_share: number }[]; after: { t: number } }>(
     page,
-    /\/partitions\?/,
+    /\/api\/v1\/.*\/partitions\?/,
     (body) => {
       body.rows.forEach((row, i) => (row.files_share = i ? 0.14 : 0.58));
       body.after.t = at('04:01');
@@ -171,7 +172,7 @@ test('M17: on a phone a partition is two lines and a bar, and all its numbers ar
   await expect(row).toContainText('event_time_day=2026-11-18');
   expect((await row.boundingBox())!.height).toBeLessThanOrEqual(76);
   for (const text of ['50,000', '+50,000', '0.9 MB']) {
-    const box = (await row.getByText(text, { exact: true }).boundingBox())!;
+    const box = (await row.getByText(text, { exact: true }).locator('visible=true').boundingBox())!;
     expect(box.x + box.width).toBeLessThanOrEqual(PHONE.width);
   }
   expect((await row.locator('.bar').boundingBox())!.width).toBeGreaterThan(300);
