@@ -88,6 +88,13 @@ test('M7: the job lane names its last run, and a recovery is not a second slowdo
   await expect(better).toBeVisible();
   const colour = (of: typeof better) => of.evaluate((path) => getComputedStyle(path).fill);
   expect(await colour(better)).not.toBe(await colour(lane.locator('[data-flag="3.0×"]')));
+  // how much slower, since when, and by how much each run exceeds what was expected
+  await expect(lane.getByText('3.0× at 03:05:00')).toBeVisible();
+  await expect(lane.getByText('back to 52 s', { exact: true })).toBeVisible();
+  const [excess, plot] = [lane.locator('[data-excess]'), lane.locator('svg.drawing')];
+  const [red, whole] = [(await excess.boundingBox())!, (await plot.boundingBox())!];
+  expect(red.height).toBeGreaterThan(whole.height / 4);
+  await accessible(page);
 });
 
 test('M8: pending is never counted as firing, and a warning is not drawn as critical', async ({ page }) => {
@@ -121,8 +128,8 @@ test('M12: the pages of the product are one click from a table, on a phone behin
   const own = page.getByRole('navigation', { name: 'Table pages' });
   await expect(pages.getByRole('link')).toHaveText([
     'Fleet',
-    'Findings',
-    'Alerts',
+    'Findings3',
+    'Alerts3',
     'Commits',
     'Maintenance',
     'Status',

@@ -129,7 +129,7 @@ def test_an_existing_file_is_replaced_only_with_force(place: Place) -> None:
 
 def test_a_catalog_that_does_not_respond_leaves_no_file(place: Place) -> None:
     place.file.write_text("# mine\n")
-    with pytest.raises(EnvironmentFault, match=r"catalog lake.*--uri.*--no-test"):
+    with pytest.raises(EnvironmentFault, match=r"catalog lake: (?!catalog lake).*--uri.*--no-test"):
         place.run(
             "--type",
             "rest",

@@ -246,9 +246,10 @@ def _test(settings: Settings) -> None:
     from limnograph.wiring.doctor.checks import first_checks
 
     for found in doctor.run(first_checks(settings), _WITHIN_S):
-        click.echo(f"{found.status:4}  {found.name}  {plain(found.detail)}")
+        detail = found.detail.removeprefix(f"{found.name}: ")
+        click.echo(f"{found.status:4}  {found.name}  {plain(detail)}")
         if found.status == "fail":
             raise EnvironmentFault(
-                f"{found.name}: {found.detail}; correct --uri, --warehouse, --user or --password-file, or pass "
+                f"{found.name}: {detail}; correct --uri, --warehouse, --user or --password-file, or pass "
                 "--no-test to write the file anyway"
             )

@@ -331,7 +331,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         events=_events(options, shared),
         alerts=alerts,
         notes=note_pages(shared.notes, store, (findings, details, alerts), clock, shared.live),
-        status=_status(options, shared, fleet),
+        status=_status(options, shared, fleet, alerts, findings),
         clock=clock,
         versions=LakeVersions(
             store,
@@ -380,7 +380,9 @@ def _alert_pages(options: ServerOptions, shared: SharedServices, context: AlertC
     )
 
 
-def _status(options: ServerOptions, shared: SharedServices, fleet: FleetService) -> StatusService:
+def _status(
+    options: ServerOptions, shared: SharedServices, fleet: FleetService, alerts: AlertPages, findings: FindingPages
+) -> StatusService:
     return StatusService(
         shared.store,
         fleet,
@@ -396,6 +398,8 @@ def _status(options: ServerOptions, shared: SharedServices, fleet: FleetService)
         last_pass=lambda: shared.inbox_state.last_pass,
         jobs=lambda: shared.job_directory.count,
         trino_events=shared.trino_rate,
+        firing=alerts.firing,
+        open_findings=findings.count_open,
     )
 
 

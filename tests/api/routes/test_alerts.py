@@ -105,6 +105,28 @@ def test_an_end_in_the_year_one_is_not_an_end_and_the_bar_of_the_lane_is_open() 
     assert [(bar["start"], bar["end"], bar["state"]) for bar in lane["bars"]] == [(STARTS, None, "firing")]
 
 
+def test_status_counts_alerts_that_fire_and_findings_that_are_open() -> None:
+    made = world()
+    post(made, body(alert()))
+    status = get(made, "/api/v1/status").json()
+    assert status["firing"] == get(made, "/api/v1/alerts").json()["firing"] == 1
+    assert status["open_findings"] == get(made, "/api/v1/findings").json()["total"] == 1
+
+
+def test_a_runbook_is_a_page_for_browsers_and_text_for_others() -> None:
+    path = "/docs/runbooks/small-file-proliferation"
+
+    async def ask(accept: str):
+        async with client(world()) as http:
+            return await http.get(path, headers={"accept": accept})
+
+    page = asyncio.run(ask("text/html,application/xhtml+xml"))
+    assert (page.status_code, page.headers["location"]) == (303, "/runbooks/small-file-proliferation")
+    text = asyncio.run(ask("*/*"))
+    assert (text.status_code, text.headers["vary"]) == (200, "accept")
+    assert text.text.startswith("# SmallFileProliferation")
+
+
 def test_an_incident_has_its_window_its_commits_and_only_safe_links() -> None:
     made = world()
     post(made, body(alert()))

@@ -291,8 +291,9 @@ class HotIndex(View, frozen=True, kw_only=True):
 
 class Status(View, frozen=True, kw_only=True):
     """Server status: sources, latest pass, watermark, set-up hints; `hourly_days`: retention of hourly roll-ups;
-    `jobs`: number of jobs that ran in the last 14 days or are in the settings; `scopes`: scopes of the caller; `user`:
-    its name, null if authentication is off.
+    `jobs`: number of jobs that ran in the last 14 days or are in the settings; `firing`: number of alerts that fire;
+    `open_findings`: those that are open and not acknowledged, null before the first evaluation; `scopes`: scopes of the
+    caller; `user`: its name, null if authentication is off.
     """
 
     version: str
@@ -304,6 +305,8 @@ class Status(View, frozen=True, kw_only=True):
     unreadable: int
     snapshots: int | None
     jobs: int
+    firing: int
+    open_findings: int | None
     hourly_days: int
     hot: HotIndex
     sources: list[SourceStatus]

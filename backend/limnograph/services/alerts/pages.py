@@ -64,6 +64,10 @@ class AlertPages:
         new = await self._alerts.accept(list(facts.values())) if facts else 0
         return Acknowledgement(new, len(told) - new)
 
+    def firing(self) -> int:
+        """The number of alerts that fire."""
+        return sum(episode.state == "firing" for episode in self._alerts.episodes())
+
     def page(self, query: AlertsQuery) -> AlertsPage:
         """Firing alerts first, then the newest. Raises InvalidInput (cursor)."""
         every = self._alerts.episodes()

@@ -53,6 +53,11 @@ class FindingPages:
         """Ids of the open findings that are acknowledged."""
         return self._lists.open_of(self.board).hidden
 
+    def count_open(self) -> int | None:
+        """The number of open findings that are not acknowledged; None before the first evaluation."""
+        board = self.board
+        return None if board.evaluated is None else len(self._lists.open_of(board).shown)
+
     def open_of(self, key: str) -> tuple[Finding, ...]:
         """Open findings of a table, acknowledged ones last, the most severe first."""
         of_table = self.board.by_table.get(key, ())

@@ -42,11 +42,14 @@ class StatusService:
         alertmanager: AlertStaleness | None = None,
         last_pass: Callable[[], int | None] = lambda: None,
         jobs: Callable[[], int] = lambda: 0,
+        firing: Callable[[], int] = lambda: 0,
+        open_findings: Callable[[], int | None] = lambda: None,
         limits: Thresholds = Thresholds(),  # noqa: B008
         trino_events: EventRate | None = None,
     ) -> None:
         self._trino_events = trino_events
         self._last_pass, self._limits, self._jobs = last_pass, limits, jobs
+        self._firing, self._open_findings = firing, open_findings
         self._hourly_days, self._alertmanager = hourly_days, alertmanager
         self._cold, self._also_waiting = cold, also_waiting
         self._store, self._fleet, self._metrics, self._clock = store, fleet, metrics, clock
@@ -76,6 +79,8 @@ class StatusService:
             unreadable=damaged,
             snapshots=sum(table.rows.height for table in tables) if exists or tables else None,
             jobs=self._jobs(),
+            firing=self._firing(),
+            open_findings=self._open_findings(),
             hourly_days=self._hourly_days,
             hot=HotIndex(bytes=self._store.nbytes, rows=self._store.rows, tables_shortened=len(reading.lake.edges)),
             sources=self._sources(now_us),

@@ -23,6 +23,10 @@ const MILD = new Set(['info', 'information', 'notice', 'none', 'low', 'debug']);
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** What the rule calls it; rules need not name one. */
+export const severityWord = (severity: string | null): string =>
+  severity ? capital(severity.toLowerCase()) : 'None';
+
 /** How an alert stands out: an alert that is over is calm, whatever it was. */
 export function lookOf(severity: string | null, state: State): Look {
   const said = (severity ?? '').toLowerCase();

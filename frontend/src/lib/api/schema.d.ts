@@ -2954,16 +2954,19 @@ export interface components {
         /**
          * Status
          * @description Server status: sources, latest pass, watermark, set-up hints; `hourly_days`: retention of hourly roll-ups;
-         *         `jobs`: number of jobs that ran in the last 14 days or are in the settings; `scopes`: scopes of the caller; `user`:
-         *         its name, null if authentication is off.
+         *         `jobs`: number of jobs that ran in the last 14 days or are in the settings; `firing`: number of alerts that fire;
+         *         `open_findings`: those that are open and not acknowledged, null before the first evaluation; `scopes`: scopes of the
+         *         caller; `user`: its name, null if authentication is off.
          */
         Status: {
+            firing: number;
             hints: components["schemas"]["Hint"][];
             hot: components["schemas"]["HotIndex"];
             hourly_days: number;
             jobs: number;
             lag_s: number | null;
             now: number;
+            open_findings: number | null;
             run_id: string | null;
             /** @default [] */
             scopes: ("annotate" | "maintain" | "read" | "webhook")[];

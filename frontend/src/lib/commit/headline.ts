@@ -1,7 +1,7 @@
 // A commit in one sentence, with the number that matters in it. Pure; says only what was read.
 import type { Schemas } from '#lib/api/client.ts';
 import { bytes } from '#lib/format/bytes.ts';
-import { count } from '#lib/format/count.ts';
+import { count, ratio } from '#lib/format/count.ts';
 import { clockSeconds } from '#lib/format/instant.ts';
 
 type Commit = Schemas['CommitRow'];
@@ -32,6 +32,19 @@ function averageSize({ added_bytes: size, added_data_files: number }: Commit): s
 }
 
 const article = (word: string) => `${/^[aeiou]/.test(word) ? 'An' : 'A'} ${word}`;
+
+/** What a commit is until the pipeline has recorded it. */
+export const PROVISIONAL = 'Seen by the server, not yet recorded by the pipeline';
+
+type RunEffect = Schemas['RunEffect'];
+/** The job that takes longer since the commit, of several the one that slowed most. */
+export const mostSlowed = (effects: readonly RunEffect[]): RunEffect | undefined =>
+  effects
+    .filter(({ verdict, ratio }) => verdict === 'worse' && ratio !== null)
+    .toSorted((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0))[0];
+
+/** `Slowed rollup_customer_events 3.0×`. */
+export const slowedText = ({ job, ratio: times }: RunEffect): string => `Slowed ${job} ${ratio(times)}`;
 
 /** Of a job without a run after the commit: nothing is known yet, and when it last ran; null: there are runs. */
 export function noRunYet({ job, runs_after: after, last_run: last }: Schemas['RunEffect']): string | null {

@@ -148,7 +148,7 @@ test('without the annotate scope there are no buttons but a reason', async () =>
   };
   const rest = {
     user: null,
-    jobs: 0,
+    ...{ jobs: 0, firing: 0, open_findings: 0 },
     hourly_days: 400,
     hot: { bytes: 1, rows: 1, tables_shortened: 0 },
     sources: [],

@@ -132,7 +132,7 @@ export const COLUMNS: readonly Column[] = [
   },
   {
     id: 'small',
-    heading: 'Small',
+    heading: 'Small files',
     title: 'Share of data files under the small-file threshold',
     sort: 'small_share',
     ...{ usual: true, wide: true },
@@ -140,7 +140,7 @@ export const COLUMNS: readonly Column[] = [
   },
   {
     id: 'deletes',
-    heading: 'Deletes',
+    heading: 'Deletes / file',
     title: 'Delete files per data file',
     sort: 'delete_share',
     ...{ usual: true, wide: true },
@@ -234,7 +234,7 @@ export const COLUMNS: readonly Column[] = [
   },
   {
     id: 'fresh',
-    heading: 'Fresh',
+    heading: 'Last commit',
     title: 'Age of the latest commit',
     sort: 'last_commit',
     ...{ usual: true, wide: true },

@@ -60,12 +60,12 @@ test('cells say the number with its unit, and nothing where it is not known', ()
   expect(said['Δ p95']?.text).toBe('+220 %');
   expect(said['Job median']?.text).toBe('160 s');
   expect(said['Δ median']?.text).toBe('+208 %');
-  expect(said['Fresh']?.text).toBe('12 h');
-  for (const heading of ['Files', 'Δ files', 'Small', 'Deletes'])
+  expect(said['Last commit']?.text).toBe('12 h');
+  for (const heading of ['Files', 'Δ files', 'Small files', 'Deletes / file'])
     expect(said[heading]).toMatchObject({ text: null });
 });
 
 test('no cell of a table without files divides by zero', () => {
   const row = fleetRow({ values: { data_files: 0, small_files: 0 } });
-  expect(COLUMNS.find((column) => column.heading === 'Small')?.cell(row, NOW).text).toBeNull();
+  expect(COLUMNS.find((column) => column.heading === 'Small files')?.cell(row, NOW).text).toBeNull();
 });

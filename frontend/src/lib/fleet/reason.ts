@@ -40,7 +40,10 @@ const LOOKS: Record<Reason['severity'] | 'info', Look> = {
   unknown: { icon: 'unknown', word: 'Unknown', tone: 'c-unknown' },
   ok: { icon: 'ok', word: 'Healthy', tone: 'c-ok' },
 };
-export const lookOf = ({ severity }: { severity: keyof typeof LOOKS }): Look => LOOKS[severity];
+/** It is known to be late, which is not the same as unknown. */
+const STALE: Look = { icon: 'clock', word: 'Stale', tone: 'c-warn' };
+export const lookOf = ({ severity, code }: { severity: keyof typeof LOOKS; code?: string }): Look =>
+  severity === 'unknown' && code === 'stale' ? STALE : LOOKS[severity];
 
 export const needsAttention = (row: Row): boolean =>
   row.reason.code !== 'none' && row.reason.severity !== 'ok';

@@ -88,7 +88,8 @@ export class IncidentView {
       this.answer !== undefined && (this.answer.range.from !== span.from || this.answer.range.to !== span.to)
     );
   });
-  readonly #runbookName = $derived.by(() => {
+  /** Of a runbook that comes with the server; null: the alert has none of these. */
+  readonly runbookName = $derived.by(() => {
     const link = this.incident?.links.find(({ kind }) => kind === 'runbook');
     return link ? runbookName(link.url) : runbookOfRule(this.incident?.alert.alert_name ?? null);
   });
@@ -196,7 +197,7 @@ export class IncidentView {
   }
 
   askRunbook(): void {
-    const name = this.#runbookName;
+    const name = this.runbookName;
     if (name) void this.runbook.ask((signal) => getRunbook(name, signal));
     else untrack(() => this.runbook.clear());
   }

@@ -186,7 +186,7 @@ test('every rule that comes with Limnograph has its runbook, and no other has on
 test('an alert of ours without a link has the runbook of its rule, one with a link keeps that', () => {
   const told = (links: Schemas['AlertLink'][]) =>
     waysOut(incident('LimnographDown', { links }), FIRED).map(({ kind, href }) => [kind, href]);
-  expect(told([])).toEqual([['runbook', '/docs/runbooks/limnograph-down']]);
+  expect(told([])).toEqual([['runbook', '/runbooks/limnograph-down']]);
   expect(told([{ kind: 'runbook', url: 'https://wiki/x', text: 'wiki' }])).toEqual([
     ['runbook', 'https://wiki/x'],
   ]);

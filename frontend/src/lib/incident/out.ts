@@ -57,5 +57,5 @@ export function waysOut(
 /** The runbook that this server carries, where the alert has no link to one and its rule is one of ours. */
 function ownRunbook({ alert, links }: Pick<Schemas['Incident'], 'alert' | 'links'>): AlertLink[] {
   const name = links.some(({ kind }) => kind === 'runbook') ? null : runbookOfRule(alert.alert_name);
-  return name ? [{ kind: 'runbook', url: `/docs/runbooks/${name}`, text: 'this server' }] : [];
+  return name ? [{ kind: 'runbook', url: `/runbooks/${name}`, text: 'this server' }] : [];
 }

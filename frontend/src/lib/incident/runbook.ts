@@ -66,7 +66,7 @@ export interface About {
   readonly now: number;
 }
 
-/** Steps of "What to run": what changes something first, in the runbook's order. */
+/** Steps of "What to run" in the runbook's order; where statements change something, those that only read come last. */
 export function stepsOf(markdown: string, { ref, touched, now }: About): Step[] {
   const text = section(markdown, 'What to run');
   const steps: Step[] = [];
@@ -85,6 +85,7 @@ export function stepsOf(markdown: string, { ref, touched, now }: About): Step[] 
     });
   }
   steps.push(...prose(text.slice(at)).map(sentence));
+  if (!steps.some(({ acts }) => acts)) return steps;
   const first = (step: Step) => step.code === null || step.acts;
   return [...steps.filter(first), ...steps.filter((step) => !first(step))];
 }

@@ -50,7 +50,11 @@ export function plainSentence(incident: Incident, found: Suspects): string {
     return `${last}, ${duration(Math.max(0, Math.round((onset - (found.last?.t ?? onset)) / 1000)))} earlier.`;
   const [top] = found.top;
   if (!top) return `${commits(found.before)} before the alert, none added ${found.measure}.`;
-  return `No single commit stands out: ${commits(found.before)} before the alert, the largest with ${count(top.weight)} ${found.measure}.`;
+  return `No single commit stands out: ${commits(found.before)} before the alert, the largest with ${measured(top.weight, found.measure)}.`;
 }
+
+/** `1 data file`, `50,000 data files`. */
+export const measured = (n: number, measure: string): string =>
+  `${count(n)} ${n === 1 ? measure.replace(/s$/, '') : measure}`;
 
 const commits = (n: number) => `${count(n)} ${n === 1 ? 'commit' : 'commits'}`;

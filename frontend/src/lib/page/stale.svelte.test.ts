@@ -27,7 +27,7 @@ const source = (
 const told = (watermark: number | null, sources: Schemas['SourceStatus'][] = []): Schemas['Status'] => ({
   ...{ version: '1', now: NOW, watermark, lag_s: null, run_id: null, tables: 1, unreadable: 0, snapshots: 1 },
   ...{
-    jobs: 0,
+    ...{ jobs: 0, firing: 0, open_findings: 0 },
     hourly_days: 400,
     hot: { bytes: 1, rows: 1, tables_shortened: 0 },
     sources,

@@ -47,6 +47,18 @@ export function filesAt({ t, data_files: files }: Track, at: number): number | n
   return found;
 }
 
+/** When most files came or went, and how many; null: nothing changed, or it is not known. */
+export function largestChange({ t, data_files: files }: Track): { at: number; files: number } | null {
+  let found: { at: number; files: number } | null = null;
+  for (let i = 1; i < t.length; i += 1) {
+    const [before, after] = [files[i - 1] ?? null, files[i] ?? null];
+    if (before === null || after === null || before === after) continue;
+    if (Math.abs(after - before) > Math.abs(found?.files ?? 0))
+      found = { at: t[i] as number, files: after - before };
+  }
+  return found;
+}
+
 /** Where a key moves an instant: steps of a hundredth of the range, or to its ends; null: it is none of ours. */
 export function nudgeInstant(at: number, key: string, from: number, to: number): number | null {
   const step = Math.max(60_000, Math.round((to - from) / 100 / 60_000) * 60_000);

@@ -17,6 +17,8 @@ export interface Tab {
 export interface Place {
   table?: TableRef;
   title: string;
+  /** The page is about one alert or finding, whose name only the page knows. */
+  record?: true;
   crumbs: Crumb[];
   /** Pages of the product, the same on every page. */
   product: Tab[];
@@ -43,10 +45,11 @@ export function placeOf(routeId: string | null, params: Params, query = new URLS
   );
 }
 
-/** Pages of one record, below the list that they are found in. */
+/** Pages of one record, by their routes, and the list that they are found in. */
 const RECORDS = [
-  { below: '/alerts', title: 'Incident' },
-  { below: '/findings', title: 'Finding' },
+  { route: '/alerts/', below: '/alerts', title: 'Incident' },
+  { route: '/findings/', below: '/findings', title: 'Finding' },
+  { route: '/runbooks/', below: '/alerts', title: 'Runbook' },
 ] as const;
 
 const PRODUCT: Record<string, string> = {
@@ -62,7 +65,7 @@ const product = (here: string | null = null): Tab[] =>
   Object.entries(PRODUCT).map(([href, text]) => ({ text, href, current: href === here }));
 
 function topPlace(routeId: string | null): Place {
-  const record = RECORDS.find(({ below }) => routeId?.startsWith(`${below}/`));
+  const record = RECORDS.find(({ route }) => routeId?.startsWith(route));
   const title = record?.title ?? PRODUCT[routeId ?? ''] ?? 'No such page';
   const crumbs: Crumb[] = record
     ? [
@@ -70,7 +73,11 @@ function topPlace(routeId: string | null): Place {
         { text: title, subject: true },
       ]
     : [{ text: title, subject: true }];
-  return { title, crumbs, product: product(record?.below ?? routeId), tabs: [] };
+  return {
+    title,
+    ...(record && { record: true as const }),
+    ...{ crumbs, product: product(record?.below ?? routeId), tabs: [] },
+  };
 }
 
 /** Pages of a table beside its timeline. */

@@ -14,6 +14,9 @@ export function firstQuestion(): () => void {
   };
 }
 
+/** True: no page waits for an answer without which it is empty. */
+export const isAnswered = (): boolean => open === 0;
+
 /** Calls back once no first question is open; the returned function cancels it. */
 export function afterFirstAnswer(then: () => void): () => void {
   const cancel = () => {

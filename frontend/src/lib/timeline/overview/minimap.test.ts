@@ -35,13 +35,14 @@ test('every commit counts in exactly one bar', () => {
   expect(bars.every((bar, i) => i === 0 || bar.x > (bars[i - 1]?.x ?? 0))).toBe(true);
 });
 test('a backfill stands out, and an ordinary day does not', () => {
-  const bars = [3, 4, 5, 4, 50_000].map((files, i) => ({ x: i * 3, commits: 1, files }));
+  const bars = [3, 4, 5, 4, 50_000].map((files, i) => ({ x: i * 3, commits: 1, changed: files, files }));
   expect(bars.filter((bar) => bar.files >= outlierFiles(bars)).map((bar) => bar.files)).toEqual([50_000]);
 });
-test('one commit can be seen beside a thousand', () => {
-  expect(heightOf(1, 1000)).toBe(0.25);
-  expect(heightOf(1000, 1000)).toBe(1);
-  expect(heightOf(1, 1)).toBe(1);
+test('a commit that changed one file, or none, can be seen beside a burst', () => {
+  expect(heightOf(0, 50_000)).toBe(0.15);
+  expect(heightOf(1, 50_000)).toBeGreaterThan(0.2);
+  expect(heightOf(50_000, 50_000)).toBe(1);
+  expect(heightOf(0, 0)).toBe(0.15);
 });
 
 test('alerts are bands that join where they overlap, wide enough to be seen, without those that only waited', () => {

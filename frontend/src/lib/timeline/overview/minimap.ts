@@ -45,11 +45,13 @@ export interface Bar {
   /** Pixels from the left. */
   readonly x: number;
   readonly commits: number;
-  /** Files that the largest of its commits changed. */
+  /** Files that its commits added or removed. */
+  readonly changed: number;
+  /** Files that the largest of them changed. */
   readonly files: number;
 }
 
-/** Commits by bars of `barPx` pixels; bars without any are left out. */
+/** Commits and changes by bars of `barPx` pixels; bars without any are left out. */
 export function densityOf(
   events: readonly CommitEvent[],
   { from, to }: Reach,
@@ -61,16 +63,22 @@ export function densityOf(
   for (const event of events) {
     if (event.t < from || event.t >= to) continue;
     const at = Math.floor((event.t - from) / perBar);
-    const before = bars.get(at) ?? { x: at * barPx, commits: 0, files: 0 };
-    const files = Math.max(before.files, weightOf(event));
-    bars.set(at, { ...before, commits: before.commits + event.commits, files });
+    const before = bars.get(at) ?? { x: at * barPx, commits: 0, changed: 0, files: 0 };
+    const weight = weightOf(event);
+    bars.set(at, {
+      x: before.x,
+      commits: before.commits + event.commits,
+      changed: before.changed + weight,
+      files: Math.max(before.files, weight),
+    });
   }
   return [...bars.values()].sort((a, b) => a.x - b.x);
 }
 
-/** A bar's share of the height: by logarithm, since one backfill must not hide a month. */
-export const heightOf = (commits: number, most: number): number =>
-  most <= 1 ? (commits ? 1 : 0) : 0.25 + (0.75 * Math.log(commits)) / Math.log(most);
+/** A bar's share of the height: by logarithm, since one backfill must not hide a month. Commits that changed no file are
+ * seen, too. */
+export const heightOf = (changed: number, most: number): number =>
+  0.15 + (most > 0 ? (0.85 * Math.log1p(changed)) / Math.log1p(most) : 0);
 
 /** From here on a bar stands out: more than ten times what the middle commit changed, and a hundred at least. */
 export function outlierFiles(bars: readonly Bar[]): number {

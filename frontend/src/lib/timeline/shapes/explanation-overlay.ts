@@ -9,6 +9,8 @@ export interface LevelFlag {
   readonly at: number;
   /** `3.0×`: how many times as long as before; `back to 52 s`: as long as it was, or less. */
   readonly text: string;
+  /** What is written beside it: the text, and for a slowdown since when. */
+  readonly note: string;
   /** It takes longer, or less. */
   readonly worse: boolean;
   /** In a sentence. */
@@ -56,7 +58,14 @@ const runsOf = (samples: readonly Value[]): number[] =>
 function flagOf({ onset, effect_ratio: times, after_seconds: after }: Change): LevelFlag {
   const worse = times >= 1;
   const text = worse ? ratio(times) : `back to ${seconds(after)}`;
-  return { at: onset, text, worse, said: `${worse ? `${text} as long` : text} from ${clockSeconds(onset)}` };
+  const note = worse ? `${text} at ${clockSeconds(onset)}` : text;
+  return {
+    at: onset,
+    text,
+    note,
+    worse,
+    said: `${worse ? `${text} as long` : text} from ${clockSeconds(onset)}`,
+  };
 }
 
 /** Median ± 3 median absolute deviations of runs. */

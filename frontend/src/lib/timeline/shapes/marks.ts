@@ -150,14 +150,18 @@ export function radius(commit: CommitEvent): number {
 }
 
 /** What the table's own expiry took: we know of it, the table no longer does. */
-export const EXPIRED = 'expired';
+const EXPIRED = 'expired';
+
+const filesText = (text: string, n: number) => `${text} ${n === 1 ? 'file' : 'files'}`;
 
 /** One commit in a sentence: a button's name. */
 export function commitText(commit: CommitEvent): string {
   const parts = [`${operationName(commit.operation)} ${clockSeconds(commit.t)} ${zoneAt(commit.t)}`];
   if (commit.added_data_files === null && commit.removed_data_files === null) parts.push('files not read');
-  if (commit.added_data_files) parts.push(`${signed(commit.added_data_files)} files`);
-  if (commit.removed_data_files) parts.push(`${MINUS}${count(commit.removed_data_files)} files`);
+  if (commit.added_data_files)
+    parts.push(filesText(signed(commit.added_data_files), commit.added_data_files));
+  if (commit.removed_data_files)
+    parts.push(filesText(MINUS + count(commit.removed_data_files), commit.removed_data_files));
   if (commit.added_delete_files) parts.push(`${signed(commit.added_delete_files)} delete files`);
   if (commit.app_id) parts.push(`by ${commit.app_id}`);
   if (!commit.on_main) parts.push('not on main');
