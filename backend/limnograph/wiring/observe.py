@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from limnograph.adapters.iceberg.catalogs.catalog import observed_catalog
 from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.sandbox.pool import shared_pool
 from limnograph.adapters.sandbox.tables import SandboxTables
-from limnograph.domain.ids import Patterns, TableName
+from limnograph.domain.ids import Patterns, TableName, matches
 from limnograph.domain.watch import CatalogSeen
 from limnograph.ports.catalog import Catalog, TablePointer
 from limnograph.ports.lake import LakeListing
@@ -22,9 +22,9 @@ from limnograph.services.watcher.catalog_state import CatalogSnapshot
 from limnograph.services.watcher.catalog_watch import CatalogWatch
 from limnograph.settings import FILES, PathSettings, Settings, WarehouseSettings, reread_catalogs
 from limnograph.wiring.paths import PathCatalog
-from limnograph.wiring.unmatched import observed_patterns, unmatched
 
 _log = logging.getLogger("limnograph.observe")
+ALL = "**"
 RENEW_S = 30.0
 """How often the settings file and secrets are read again, seconds: keys of a store may be rotated at any time."""
 
@@ -233,3 +233,20 @@ def access_of(settings: Settings) -> StorageAccess:
         deadline_seconds=observe.table_deadline_seconds,
         confining=observe.roots,
     )
+
+
+def observed_patterns(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Every pattern of `observe.include` after its key; that of a warehouse is of the tables below it."""
+    yield from patterns_of("observe.include", settings.observe.include)
+    for i, warehouse in enumerate(settings.observe.warehouses):
+        yield f"observe.warehouses[{i}]", f"{FILES}.{warehouse.name}.{ALL}"
+
+
+def patterns_of(key: str, patterns: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each pattern but `**`, after its key."""
+    return ((f"{key}[{i}]", pattern) for i, pattern in enumerate(patterns) if pattern != ALL)
+
+
+def unmatched(patterns: Iterable[tuple[str, str]], names: Collection[str]) -> list[str]:
+    """Those that match none of the names, as `observe.include[0] 'lake.slaes.**'`. O(patterns x names) at worst."""
+    return [f"{key} {pattern!r}" for key, pattern in patterns if not any(matches(pattern, name) for name in names)]

@@ -76,7 +76,7 @@ from limnograph.services.timeline.tier_reader import TierReader
 from limnograph.services.timeline.timeline import TimelineService
 from limnograph.services.watcher.viewed import ViewedTables
 from limnograph.wiring.notes import note_pages
-from limnograph.wiring.watcher_link import WatcherLink
+from limnograph.wiring.watcher_link import Readiness, WatcherLink
 
 
 class ServerOptions(NamedTuple):
@@ -130,29 +130,6 @@ class ServerOptions(NamedTuple):
     """Pairs of a pattern over table names and an owner; the first matching pattern counts."""
 
 
-class Readiness:
-    """Whether the first reads other than that of the meta tables have ended. Changed on the event loop only, during
-    start-up.
-    """
-
-    def __init__(self, watcher: WatcherLink) -> None:
-        self._watcher, self._alerts_pending = watcher, False
-
-    def begin(self) -> None:
-        """Record that the first read of the alerts has begun."""
-        self._alerts_pending = True
-
-    def alerts_read(self) -> None:
-        """Record that the first read of the alerts has ended or takes too long."""
-        self._alerts_pending = False
-
-    def waiting_for(self) -> str | None:
-        """What readiness still waits for; None if nothing."""
-        if self._alerts_pending:
-            return "the first read of the alerts has not finished"
-        return self._watcher.first_look()
-
-
 @dataclass(frozen=True)
 class SharedServices:
     """Services that other services are built from. Immutable after construction."""
@@ -197,7 +174,6 @@ class SharedServices:
     """Notes of the team."""
     team: TeamMemory
     """What the team wrote on findings."""
-    """The property `owner` of tables."""
     evaluator: FindingsEvaluator
     """Evaluates what is wrong with each table."""
     job_findings: JobFindings

@@ -46,3 +46,26 @@ class WatcherLink:
         await asyncio.to_thread(self._store.apply, Facts(probed.snapshots, probed.changes))
         if probed.last:
             self._store.probed(probed.at, probed.read, probed.failed)
+
+
+class Readiness:
+    """Whether the first reads other than that of the meta tables have ended. Changed on the event loop only, during
+    start-up.
+    """
+
+    def __init__(self, watcher: WatcherLink) -> None:
+        self._watcher, self._alerts_pending = watcher, False
+
+    def begin(self) -> None:
+        """Record that the first read of the alerts has begun."""
+        self._alerts_pending = True
+
+    def alerts_read(self) -> None:
+        """Record that the first read of the alerts has ended or takes too long."""
+        self._alerts_pending = False
+
+    def waiting_for(self) -> str | None:
+        """What readiness still waits for; None if nothing."""
+        if self._alerts_pending:
+            return "the first read of the alerts has not finished"
+        return self._watcher.first_look()

@@ -244,7 +244,7 @@ def test_filters_of_older_versions_are_cleared_once_and_never_again() -> None:
     assert kinds(world) == []
     old = ReportFact(event_id="e", at=world.clock.micros, filter="name = 'secret'")
     world.store.append(REPORTS, arrow_table(REPORTS, [old]), world.store.head(REPORTS), "run")
-    assert kinds(world) == ["repair reports"]
+    assert "repair reports" in kinds(world)
     assert world.read(REPORTS, "event_id", "filter") == [{"event_id": "e", "filter": None}]
     world.clock.micros += 2 * DAY
     assert "repair reports" not in kinds(world)

@@ -14,9 +14,8 @@ from limnograph.domain.ids import matches
 from limnograph.ports.catalog import CatalogNames
 from limnograph.services.server.doctor import Check, CheckResult
 from limnograph.settings import FILES, PathSettings, Settings, WarehouseSettings
-from limnograph.wiring.observe import ObservedNames, access_of
+from limnograph.wiring.observe import ALL, ObservedNames, access_of, patterns_of, unmatched
 from limnograph.wiring.paths import PathCatalog, path_name
-from limnograph.wiring.unmatched import ALL, patterns_of, unmatched
 
 _SHOWN = 5
 
