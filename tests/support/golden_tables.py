@@ -118,7 +118,7 @@ def facts() -> dict[MetaTable, list[Any]]:
         last_at=BEGIN + 8,
         source_sequence=1,
         filter_columns=[ColumnCount("id", 2)],
-        snapshots=[SnapshotReads(2**62 + 1, 2, BEGIN + 8)],
+        snapshots=[SnapshotReads(2**62 + 1, 2, 1, BEGIN + 8)],
     )
     run = MaintenanceFact(run_id="m-1", status="ok", kind="expire", table="snapshots", started_at=BEGIN, seconds=0.5)
     return {

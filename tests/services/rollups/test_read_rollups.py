@@ -81,11 +81,16 @@ def _group(key: tuple[Any, ...], facts: list[ReportFact], live: dict[int, int]) 
     row["filters_known"] = sum(f.filter_columns is not None for f in scans)
     row["filter_columns"] = _counts([name for f in scans for name in set(f.filter_columns or ())])
     row["users"] = _counts([f.user for f in facts if f.user is not None])
-    ids = sorted({f.snapshot_id for f in scans if f.snapshot_id is not None})
+    ids = sorted({f.snapshot_id for f in facts if f.snapshot_id is not None})
     items = [
-        {"snapshot_id": i, "count": len(of), "last_at": max(f.at or 0 for f in of)}
+        {
+            "snapshot_id": i,
+            "scans": sum(f.kind == "scan" for f in of),
+            "queries": sum(f.kind == "query" for f in of),
+            "last_at": max(f.at or 0 for f in of),
+        }
         for i in ids
-        for of in [[f for f in scans if f.snapshot_id == i]]
+        for of in [[f for f in facts if f.snapshot_id == i]]
     ]
     row["snapshots"] = sorted(items, key=lambda item: (-item["last_at"], item["snapshot_id"])) or None
     return row

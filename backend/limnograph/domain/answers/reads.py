@@ -103,14 +103,15 @@ class ReaderRow(View, frozen=True, kw_only=True):
 
 
 class StaleRead(View, frozen=True, kw_only=True):
-    """A snapshot of main that a reader read although main had moved on. `last_at`: the newest such scan, of `scans`;
-    `behind_seconds` and `behind_commits`: how far main was ahead of it then.
+    """A snapshot of main that a reader read although main had moved on. `last_at`: the newest of `reads`, which are
+    scans or, of an engine that reports none, queries; `behind_seconds` and `behind_commits`: how far main was ahead of
+    it then.
     """
 
     engine: str | None
     job: str | None
     snapshot_id: str
-    scans: int
+    reads: int
     last_at: Millis
     behind_seconds: float
     behind_commits: int

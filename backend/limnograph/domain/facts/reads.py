@@ -34,10 +34,11 @@ class ColumnCount(msgspec.Struct, frozen=True):
 
 
 class SnapshotReads(msgspec.Struct, frozen=True):
-    """Scans of one snapshot; element of `ReadsFact.snapshots`."""
+    """Scans and queries of one snapshot; element of `ReadsFact.snapshots`. Engines report one kind or both."""
 
     snapshot_id: Annotated[int, Col(58, LONG, "snapshot that was read")]
-    count: Annotated[int, Col(59, LONG, "scans of it")]
+    scans: Annotated[int, Col(59, LONG, "scans of it")]
+    queries: Annotated[int, Col(64, LONG, "queries of it")]
     last_at: Annotated[Micros, Col(60, TIMESTAMPTZ, "the newest of them")]
 
 
@@ -95,7 +96,7 @@ class ReadsFact(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     snapshots: Annotated[
         list[SnapshotReads] | None,
-        Col(56, ListOf(57, StructOf(columns_of(SnapshotReads))), "snapshots that scans read, the 50 read last"),
+        Col(56, ListOf(57, StructOf(columns_of(SnapshotReads))), "snapshots that were read, the 50 read last"),
     ] = None
     last_at: Annotated[Micros | None, Col(37, TIMESTAMPTZ, "the newest scan or query")] = None
     source_sequence: Annotated[

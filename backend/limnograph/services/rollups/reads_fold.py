@@ -81,12 +81,13 @@ def sum_reads(reads: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         counts = [_histogram(bins) for bins in grouped[f"{name}_bin"].to_list()]
         grouped = grouped.with_columns(pl.Series(f"{name}_histogram", counts, pl.List(pl.Int64)))
     filters = ordered.filter(_SCAN).explode("filter_columns")
-    read = ordered.filter(_SCAN & pl.col("snapshot_id").is_not_null())
+    read = ordered.filter(pl.col("snapshot_id").is_not_null())
+    kinds = (_SCAN.cast(pl.Int64).alias("scans"), _QUERY.cast(pl.Int64).alias("queries"))
     parts = (
         ("users", _counted(ordered.rename({"user": "name"}), by)),
         ("filter_columns", _counted(filters.drop("user").rename({"filter_columns": "name"}).unique(
             ["event_id", "name"], maintain_order=True), by)),
-        ("snapshots", _snapshots(read.select(*by, "snapshot_id", pl.lit(1).alias("count"), "at"), by)),
+        ("snapshots", _snapshots(read.select(*by, "snapshot_id", *kinds, "at"), by)),
     )  # fmt: skip
     return _with(grouped, parts, by)
 
@@ -205,10 +206,8 @@ def _counted(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 
 
 def _snapshots(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    by_id = rows.group_by(*by, "snapshot_id").agg(
-        pl.col("count").sum().cast(pl.Int64), pl.col("at").max().alias("last_at")
-    )
-    return _top(by_id, ("last_at", "snapshot_id"), by, ("snapshot_id", "count", "last_at"))
+    by_id = rows.group_by(*by, "snapshot_id").agg(pl.col("scans", "queries").sum(), pl.col("at").max().alias("last_at"))
+    return _top(by_id, ("last_at", "snapshot_id"), by, ("snapshot_id", "scans", "queries", "last_at"))
 
 
 def _top(

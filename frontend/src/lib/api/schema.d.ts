@@ -2939,8 +2939,9 @@ export interface components {
         };
         /**
          * StaleRead
-         * @description A snapshot of main that a reader read although main had moved on. `last_at`: the newest such scan, of `scans`;
-         *         `behind_seconds` and `behind_commits`: how far main was ahead of it then.
+         * @description A snapshot of main that a reader read although main had moved on. `last_at`: the newest of `reads`, which are
+         *         scans or, of an engine that reports none, queries; `behind_seconds` and `behind_commits`: how far main was ahead of
+         *         it then.
          */
         StaleRead: {
             behind_commits: number;
@@ -2948,7 +2949,7 @@ export interface components {
             engine: string | null;
             job: string | null;
             last_at: number;
-            scans: number;
+            reads: number;
             snapshot_id: string;
         };
         /**

@@ -70,7 +70,7 @@ export const readsPage = (change: Partial<Schemas['ReadsPage']> = {}): Schemas['
   ],
   stale: [
     {
-      ...{ engine: 'trino', job: 'dashboard', snapshot_id: '5184430069070270604', scans: 12 },
+      ...{ engine: 'trino', job: 'dashboard', snapshot_id: '5184430069070270604', reads: 12 },
       ...{ last_at: NOW - HOUR, behind_seconds: 9_000, behind_commits: 31 },
     },
   ],

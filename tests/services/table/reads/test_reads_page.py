@@ -101,10 +101,10 @@ def test_filters_are_compared_with_the_partition_spec_and_the_sort_order() -> No
 
 
 def test_a_scan_of_a_snapshot_that_main_left_is_stale_and_one_of_the_head_is_not() -> None:
-    old = scan(1, snapshot_id=BIG, engine="trino")
+    old = query(1, 3.0, snapshot_id=BIG)
     page = get(filled(old, scan(2, snapshot_id=BIG + 1), scan(3, NOW - 3 * HOUR, snapshot_id=BIG), scan(4)))
-    assert [(each["snapshot_id"], each["engine"], each["behind_commits"]) for each in page["stale"]] == [
-        (str(BIG), "trino", 1)
+    assert [(each["snapshot_id"], each["engine"], each["reads"], each["behind_commits"]) for each in page["stale"]] == [
+        (str(BIG), "trino", 1, 1)
     ]
     assert page["stale"][0]["behind_seconds"] == pytest.approx(2 * 3_600 - 60)
 

@@ -1,4 +1,4 @@
-"""Readers of old snapshots: a scan of a snapshot of main that main had left well before. Branches and tags are read on
+"""Readers of old snapshots: a read of a snapshot of main that main had left well before. Branches and tags are read on
 purpose.
 """
 
@@ -41,7 +41,7 @@ def stale_reads(sums: pl.DataFrame, history: History) -> list[StaleRead]:
                         engine=row["engine"],
                         job=row["job_name"],
                         snapshot_id=str(each["snapshot_id"]),
-                        scans=each["count"],
+                        reads=max(each["scans"], each["queries"]),
                         last_at=to_millis(each["last_at"]),
                         behind_seconds=behind_s,
                         behind_commits=commits,
