@@ -88,6 +88,7 @@ password_file = "secrets/trino"        # or token_file
 ca_certificates = "/etc/ssl/company.pem"
 timeout_seconds = 6
 concurrent = 4
+catalogs = {iceberg = "lake"}
 """,
     "[[jobs]]": """
 [[jobs]]

@@ -50,6 +50,8 @@ FITTING: dict[str, Any] = {
     "/api/v1/notify/cloudevents": CLOUD,
     "/api/v1/notify/debezium": ROW,
     "/api/v1/notify/iceberg-report": COMMIT,
+    "/api/v1/notify/spark": {"run_id": "r", "job_name": "j", "reports": []},
+    "/api/v1/notify/trino": {"metadata": {"queryId": "q"}},
     "/api/v1/notify/s3": {"Records": [s3("t/metadata/v1.metadata.json")]},
     "/api/v1/runs": {**RUN, "tables": [TOUCHED]},
     "/api/v1/session": {"token": "x"},

@@ -40,7 +40,7 @@ from limnograph.domain.answers import findings as finding_views
 from limnograph.domain.answers import notes as note_views
 from limnograph.domain.answers import tables as answers
 from limnograph.domain.answers.stream import STREAM_EVENTS
-from limnograph.domain.inbound import client_reports, notifications, openlineage
+from limnograph.domain.inbound import client_reports, notifications, openlineage, spark_reports, trino_events
 from limnograph.services.server.backend import Backend
 
 _WIRE = (
@@ -83,6 +83,8 @@ _WIRE = (
     notifications.CloudEvent,
     notifications.S3Event,
     notifications.Change,
+    spark_reports.SparkReports,
+    trino_events.TrinoQueryEvent,
 )
 _BODIES = {
     "createSession": "SessionIn",
@@ -96,6 +98,8 @@ _BODIES = {
     "postCloudEvents": "CloudEvent",
     "postS3Event": "S3Event",
     "postDebezium": "Change",
+    "postSparkReports": "SparkReports",
+    "postTrinoEvent": "TrinoQueryEvent",
     "postAlertmanager": "AlertmanagerIn",
 }
 """Request bodies by operation, because handlers parse them without Litestar. Where a route accepts several forms, the

@@ -2744,6 +2744,54 @@ export interface components {
             start: number;
         };
         /**
+         * SparkReport
+         * @description One node of one Spark SQL execution. `at`: end of the execution, epoch ms. `table`: Spark's name of it.
+         *         `metrics`: as Iceberg's reports name them, durations in nanoseconds. What is not known is omitted.
+         */
+        SparkReport: {
+            at: number;
+            /** @default null */
+            columns: string[] | null;
+            /** @default null */
+            conflict_kind: ("deletes_added" | "files_added" | "files_removed" | "lost_race" | "other" | "ref_moved" | "schema_changed") | null;
+            execution: number;
+            /** @default null */
+            filter_columns: string[] | null;
+            /** @enum {unknown} */
+            kind: "commit" | "query" | "scan";
+            /** @default {} */
+            metrics: Record<string, never>;
+            node: number;
+            /** @default null */
+            operation: ("append" | "delete" | "overwrite" | "row_delta") | null;
+            /** @default null */
+            outcome: ("conflict" | "failed" | "ok") | null;
+            /** @default null */
+            rows: number | null;
+            /** @default null */
+            schema_id: number | null;
+            /** @default null */
+            snapshot_id: string | null;
+            table: string;
+            /** @default null */
+            wall_seconds: number | null;
+        };
+        /**
+         * SparkReports
+         * @description Reports of one run.
+         */
+        SparkReports: {
+            /** @default null */
+            application_id: string | null;
+            /** @default null */
+            engine_version: string | null;
+            job_name: string;
+            reports: components["schemas"]["SparkReport"][];
+            run_id: string;
+            /** @default null */
+            user: string | null;
+        };
+        /**
          * SpecField
          * @description A field of a partition spec or sort order; `column`: name of its source column then. Order: direction, nulls.
          */
@@ -3030,6 +3078,109 @@ export interface components {
         TouchedRows: {
             note: string | null;
             spark_sql: string | null;
+        };
+        /**
+         * TrinoContext
+         * @description Who ran the query, with what.
+         */
+        TrinoContext: {
+            /** @default null */
+            serverVersion: string | null;
+            /** @default null */
+            source: string | null;
+            /** @default null */
+            user: string | null;
+        };
+        /**
+         * TrinoErrorCode
+         * @description `name`, such as `ICEBERG_COMMIT_ERROR`.
+         */
+        TrinoErrorCode: {
+            /** @default null */
+            name: string | null;
+        };
+        /**
+         * TrinoFailure
+         * @description Why a query failed, without its message, which repeats literals.
+         */
+        TrinoFailure: {
+            /** @default null */
+            errorCode: components["schemas"]["TrinoErrorCode"] | null;
+        };
+        /**
+         * TrinoInput
+         * @description A table that a query read. `columns`: names, in later versions objects; `connector_info` of Iceberg contains
+         *         `snapshotId`.
+         */
+        TrinoInput: {
+            catalogName: string;
+            /** @default null */
+            columns: unknown[] | null;
+            /** @default null */
+            connectorInfo: unknown;
+            /** @default null */
+            physicalInputBytes: number | null;
+            /** @default null */
+            physicalInputRows: number | null;
+            schema: string;
+            table: string;
+        };
+        /**
+         * TrinoMetadata
+         * @description The query.
+         */
+        TrinoMetadata: {
+            queryId: string;
+        };
+        /**
+         * TrinoQueryEvent
+         * @description An event of a query. One of a query that only began has no `end_time`. `end_time`: ISO 8601, or epoch seconds.
+         */
+        TrinoQueryEvent: {
+            /**
+             * @default {
+             *       "serverVersion": null,
+             *       "source": null,
+             *       "user": null
+             *     }
+             */
+            context: components["schemas"]["TrinoContext"];
+            /** @default null */
+            endTime: unknown;
+            /** @default null */
+            failureInfo: components["schemas"]["TrinoFailure"] | null;
+            /** @default null */
+            ioMetadata: components["schemas"]["TrinoTables"] | null;
+            metadata: components["schemas"]["TrinoMetadata"];
+            /** @default null */
+            statistics: components["schemas"]["TrinoStatistics"] | null;
+        };
+        /**
+         * TrinoStatistics
+         * @description `wall_time`: seconds, or an ISO 8601 duration.
+         */
+        TrinoStatistics: {
+            /** @default null */
+            wallTime: unknown;
+        };
+        /**
+         * TrinoTable
+         * @description A table that a query wrote.
+         */
+        TrinoTable: {
+            catalogName: string;
+            schema: string;
+            table: string;
+        };
+        /**
+         * TrinoTables
+         * @description Tables of a query.
+         */
+        TrinoTables: {
+            /** @default [] */
+            inputs: components["schemas"]["TrinoInput"][];
+            /** @default null */
+            output: components["schemas"]["TrinoTable"] | null;
         };
         /**
          * WritingRun
@@ -4642,7 +4793,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SparkReports"];
+            };
+        };
         responses: {
             /** @description Request accepted, processing continues off-line */
             202: {
@@ -4729,7 +4884,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrinoQueryEvent"];
+            };
+        };
         responses: {
             /** @description Request accepted, processing continues off-line */
             202: {

@@ -34,6 +34,30 @@ _REPORT = {
     "operation": "append",
     "metrics": {"added-data-files": {"unit": "count", "value": 12}},
 }
+_SPARK = {
+    "run_id": "5b7e0c",
+    "job_name": "churn",
+    "application_id": "app-1",
+    "reports": [
+        {
+            "kind": "commit",
+            "execution": 12,
+            "node": 0,
+            "at": 1795651200000,
+            "table": "lake.sales.orders",
+            "operation": "overwrite",
+            "outcome": "conflict",
+            "conflict_kind": "files_added",
+        }
+    ],
+}
+_TRINO = {
+    "metadata": {"queryId": "20261126_100000_00042_abcde"},
+    "context": {"user": "ada", "source": "dashboards", "serverVersion": "476"},
+    "statistics": {"wallTime": 1.25},
+    "ioMetadata": {"inputs": [{"catalogName": "lake", "schema": "sales", "table": "orders", "columns": ["id"]}]},
+    "endTime": "2026-11-26T10:00:01.250Z",
+}
 EXAMPLES = {
     "listTables": RouteExample("sort=growth&limit=20&grew=0.2&within=3600&severity=warning&has_job=true"),
     "getTableFacets": RouteExample("severity=warning&format=iceberg"),
@@ -129,6 +153,8 @@ EXAMPLES = {
             ]
         }
     ),
+    "postSparkReports": RouteExample(body=_SPARK),
+    "postTrinoEvent": RouteExample(body=_TRINO),
     "postDebezium": RouteExample(
         body={
             "op": "u",
