@@ -1,8 +1,8 @@
 """For `job_run`: reads what Iceberg posts to Spark's SQL status store about the executions of a run. No catalog reports
 it, so that it is known on all of them (docs/adr/0042-reads-of-spark.md).
 
-Reading takes a few milliseconds per execution that touches an Iceberg table. It happens every few seconds, because
-Spark keeps only the latest executions, and once more at the end of the run.
+Reading takes about 3 ms per execution that touches an Iceberg table. It happens every few seconds, because Spark keeps
+only the latest executions, and once more at the end of the run, and never takes more than SHARE of the run's time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from limnograph.spark_plans import ALONE, MARK, Execution, PlannedScan, scans_an
 from limnograph.spark_reads import PREFIX, WAIT_MS
 
 PERIOD_SECONDS = 5.0
+SHARE, FREE_SECONDS = 0.01, 0.25
+"""Reading may take this share of the run's time so far, and this long in any case. What is left waits for the next
+time; at the end of the run it is given up.
+"""
 MOST_OPEN = 1_000
 """Executions that have not ended and are looked at again; beyond it the oldest are forgotten."""
 _SEPARATOR = "\x1f"
@@ -41,6 +45,7 @@ class ExecutionWatch:
         self._spark, self._tag, self._report = spark, PREFIX + run_id, report
         self._reading = threading.Lock()
         self._ended = threading.Event()
+        self._began = time.perf_counter()
         self._open: list[int] = []
         self._snapshots: dict[str, set[int | None]] = {}
         self.seconds = 0.0
@@ -65,6 +70,8 @@ class ExecutionWatch:
             alone = not _active
         if self._store is not None:
             self._read(alone=alone)
+            if self._open:
+                _log.info("%d Spark SQL executions were not read: reading took its share of the run", len(self._open))
         found = {table: next(iter(each)) for table, each in self._snapshots.items() if len(each) == 1}
         return {table: snapshot for table, snapshot in found.items() if snapshot is not None}
 
@@ -78,7 +85,8 @@ class ExecutionWatch:
         with self._reading:
             begin = time.perf_counter()
             try:
-                reports = [report for execution in self._new(alone=alone) for report in self._told(execution)]
+                until = begin + FREE_SECONDS + SHARE * (begin - self._began) - self.seconds
+                reports = [report for execution in self._new(until, alone=alone) for report in self._told(execution)]
                 if reports:
                     self._report(reports)
             except Exception as error:  # noqa: BLE001
@@ -95,15 +103,18 @@ class ExecutionWatch:
         if scan.on_main:
             self._snapshots.setdefault(scan.table, set()).add(scan.snapshot)
 
-    def _new(self, *, alone: bool) -> Iterator[Execution]:
-        """Executions of the run that ended since the last call."""
+    def _new(self, until: float, *, alone: bool) -> Iterator[Execution]:
+        """Executions of the run that ended since the last call; once it is `until`, the others wait."""
         spark = self._spark._jsparkSession.sparkContext()  # noqa: SLF001
         # The status store follows events, and the last ones may arrive after the action has returned.
         spark.listenerBus().waitUntilEmpty(WAIT_MS)
         newest = self._newest()
-        waiting = [*self._open, *range(self._next, newest + 1)]
+        waiting = [*self._open, *range(self._next, newest + 1)][-MOST_OPEN:]
         self._open, self._next = [], newest + 1
-        for number in waiting[-MOST_OPEN:]:
+        for place, number in enumerate(waiting):
+            if time.perf_counter() >= until:
+                self._open += waiting[place:]
+                return
             found = self._store.execution(number)
             if not found.isDefined():
                 continue
