@@ -51,11 +51,21 @@ def oracle(facts: Sequence[ReportFact], live: dict[int, int]) -> list[Row]:
     """What the columns promise, one key at a time."""
     groups: dict[tuple[Any, ...], dict[str, ReportFact]] = defaultdict(dict)
     for fact in facts:
+        if any(_says_more(other, fact) for other in facts if other.kind != "query" or other.operation is None):
+            continue
         if fact.kind == "scan" or (fact.kind == "query" and fact.operation is None):
             at = fact.at or 0
             key = (fact.table, at // HOUR * HOUR, fact.engine, fact.engine_version, fact.job_name)
             groups[key].setdefault(fact.event_id, fact)
     return [_group(key, list(found.values()), live) for key, found in groups.items()]
+
+
+def _says_more(other: ReportFact, fact: ReportFact) -> bool:
+    """Whether another source reports the application's reads of that table and hour, and takes precedence."""
+    order = ["spark", "openlineage", "iceberg-rest", None]
+    same = [(f.table, f.kind, f.application_id, (f.at or 0) // HOUR) for f in (other, fact)]
+    known = fact.application_id is not None
+    return known and same[0] == same[1] and order.index(other.source) < order.index(fact.source)
 
 
 def _group(key: tuple[Any, ...], facts: list[ReportFact], live: dict[int, int]) -> Row:
@@ -141,6 +151,8 @@ FACTS = st.builds(
         job_name=who[2],
         user=who[3],
         operation=who[4],
+        application_id=who[5],
+        source=who[6],
         filter_columns=filters,
     ),
     st.integers(1, 12),
@@ -155,6 +167,8 @@ FACTS = st.builds(
         st.none() | st.just("nightly"),
         st.none() | st.sampled_from(["ana", "bo"]),
         st.none() | st.just("append"),
+        st.none() | st.just("app-1"),
+        st.none() | st.sampled_from(["spark", "openlineage", "iceberg-rest"]),
     ),
     st.none() | st.lists(st.sampled_from(["day", "customer_id"]), max_size=3),
 )
@@ -238,6 +252,17 @@ def test_a_report_that_was_appended_twice_counts_once() -> None:
     world.reports(report(1, files, result_data_files=5), report(2, NOW + 1, result_data_files=7))
     world.read_rollups().run()
     assert [(row["scans"], row["files_opened"]) for row in rolled(world)] == [(2, 12)]
+
+
+def test_a_scan_that_two_sources_report_counts_once() -> None:
+    both = [
+        report(number, application_id="app", source=source, result_data_files=4)
+        for number, source in enumerate(["iceberg-rest", "iceberg-rest", "spark", "spark"])
+    ]
+    other = report(9, application_id="other", source="iceberg-rest", result_data_files=3)
+    trino = report(10, source="iceberg-rest", result_data_files=2)
+    (row,) = roll_reads(reads([*both, other, trino]), Stamp(7, 5, 123)).to_dicts()
+    assert (row["scans"], row["files_opened"]) == (4, 13)
 
 
 def test_a_second_run_merges_nothing_and_is_not_due() -> None:

@@ -29,7 +29,10 @@ OF_SCANS = {
     "delete_files": "result_delete_files",
 }
 """Sum -> column of `reports`."""
-_TEXTS = ("event_id", "kind", *NAMES, "operation", "engine", "engine_version", "user", "job_name")
+_TEXTS = (
+    *("event_id", "kind", *NAMES, "operation", "engine", "engine_version", "user", "job_name"),
+    *("application_id", "source"),
+)
 REPORT_TYPES: Mapping[str, pl.DataType | type[pl.DataType]] = {
     **dict.fromkeys(_TEXTS, pl.String),
     **dict.fromkeys(("at", "snapshot_id", *OF_SCANS.values(), "rows", "read_bytes"), pl.Int64),
@@ -39,6 +42,8 @@ REPORT_TYPES: Mapping[str, pl.DataType | type[pl.DataType]] = {
 REPORT_COLUMNS = tuple(REPORT_TYPES)
 """Columns of `reports` that reads are computed from."""
 MOST_NAMES = 50
+_PRECEDENCE = {"spark": 0, "openlineage": 1, "iceberg-rest": 2, "iceberg-report": 2}
+"""Sources by how much their reports of one scan say."""
 _SUMS = (*OF_SCANS, "live_scans", "live_files_opened", "live_files", "filters_known")
 _ALL = "all"
 _EDGES = np.array(SECONDS_EDGES)
@@ -69,12 +74,22 @@ def roll_reads(reads: pl.DataFrame, stamp: Stamp) -> pl.DataFrame:
     return rows.select(column.name for column in READS_HOURLY.columns).sort(KEY)
 
 
+def from_one_source(reads: pl.DataFrame) -> pl.DataFrame:
+    """Without the reads that another source reports, too: of an application's scans, and of its queries, of one table
+    in one hour, those of the source with precedence. Two sources give one scan two ids. Reads without an application
+    are kept.
+    """
+    rank = pl.col("source").replace_strict(_PRECEDENCE, default=3, return_dtype=pl.Int64)
+    best = rank.min().over("table_uuid", "kind", "application_id", pl.col("at") // HOUR)
+    return reads.filter(pl.col("application_id").is_null() | (rank == best))
+
+
 def sum_reads(reads: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """One row per key with the numbers of `reads_hourly`; without a key one row, or none. Takes what `roll_reads`
     takes, and the columns of the key.
     """
     by = list(keys) or [_ALL]
-    ordered = reads.sort("at", "event_id").with_columns(pl.lit(0).alias(_ALL))
+    ordered = from_one_source(reads).sort("at", "event_id").with_columns(pl.lit(0).alias(_ALL))
     ordered = ordered.with_columns(_bins(ordered[column]).alias(f"{name}_bin") for name, column in _SECONDS.items())
     grouped = ordered.group_by(by, maintain_order=True).agg(*_columns())
     for name in _SECONDS:
