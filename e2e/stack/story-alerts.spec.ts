@@ -15,7 +15,7 @@ function linkOf(story: Story, startsAt: number): string {
 
 const headingOf = (page: Page) => page.getByRole('heading', { level: 1 });
 
-test('alerts lists the episode of 03:05, and its incident shows the append that caused it', async ({
+test('M13: alerts lists the episode of 03:05, and its incident shows the append that caused it', async ({
   page,
   story,
 }) => {

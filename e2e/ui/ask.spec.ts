@@ -254,7 +254,7 @@ test('an empty fleet is a checklist that ticks itself', async ({ page }) => {
   await expect(step('A job').getByRole('img', { name: 'Done', exact: true })).toBeVisible();
 });
 
-test('M10: the lanes of another table are drawn beside its own, and the address keeps them', async ({
+test('M9: the lanes of another table are drawn beside its own, and the address keeps them', async ({
   page,
 }) => {
   const asked: (string | null)[] = [];

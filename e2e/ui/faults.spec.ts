@@ -116,7 +116,7 @@ for (const [name, asked, stays] of PARTS)
     expectOnly(complaints, /Failed to load resource/);
   });
 
-test('a failure that is over at the second question is not shown', async ({ page, complaints }) => {
+test('B2: a failure that is over at the second question is not shown', async ({ page, complaints }) => {
   const failed = new Set<string>();
   await page.route(DATA, (route) => {
     const url = route.request().url();

@@ -75,6 +75,15 @@ export const schemaChange = (change: Partial<Finding> = {}): Finding =>
     ...change,
   });
 
+/** The job that reads the table has stopped reporting. */
+export const jobSilent = (change: Partial<Finding> = {}): Finding =>
+  burst({
+    ...{ finding_id: idOf(4), code: 'job_silent', group: 'jobs', severity: 'warning', recurrences: 0 },
+    ...{ subject: 'rollup_customer_events', opened_at: at('05:25'), cause: null, effects: [] },
+    evidence: { last_run: at('05:05'), usual_gap_seconds: 300 },
+    ...change,
+  });
+
 /** A burst that a compaction of 05:30 repaired. */
 export const repaired = (change: Partial<Finding> = {}): Finding =>
   burst({

@@ -8,6 +8,7 @@ import {
   burst,
   BURST_FINDING,
   giveFindings,
+  jobSilent,
   MANY,
   repaired,
   REPAIR_ID,
@@ -168,7 +169,7 @@ test('an unknown finding is not found, and leads back to the list', async ({ pag
   complaints.length = 0;
 });
 
-test('the fleet shows the worst finding of a table instead of its reason, others as chips', async ({
+test('M1: the fleet shows the worst finding of a table instead of its reason, others as chips', async ({
   page,
 }) => {
   await giveFindings(page, [burst(), behind({ table: 'customer_events' })]);
@@ -193,6 +194,19 @@ test('the fleet shows the worst finding of a table instead of its reason, others
   await accessible(page);
   await row.getByRole('link', { name: /^Data files rose/ }).click();
   await expect(page).toHaveURL(new RegExp(`${FINDINGS}/${BURST_FINDING}$`));
+});
+
+test('M3: a job that fell silent is named on the fleet and on its table', async ({ page }) => {
+  const said = 'No run of rollup_customer_events has ended since 05:05 UTC; it usually runs every 5 m';
+  await giveFindings(page, [jobSilent()]);
+  await page.goto('/');
+  await expect(page.getByRole('region', { name: 'Fleet status' })).toContainText('1 job silent');
+  const attention = page.getByRole('region', { name: 'Needs attention now' });
+  await expect(
+    attention.getByRole('link', { name: 'Warning job silent: rollup_customer_events' }),
+  ).toBeVisible();
+  await page.goto(`${TABLE}?${NIGHT}`);
+  await expect(page.getByRole('region', { name: 'Findings', exact: true })).toContainText(said);
 });
 
 test('a table shows its worst finding in full, others as chips, what recovered in green; nothing moves', async ({

@@ -274,7 +274,7 @@ test('the alerts of a timeline are reached by keyboard, and read in its table', 
   await expect(table.getByRole('cell', { name: /SmallFileProliferation firing/ }).first()).toBeVisible();
 });
 
-test('the statement to copy has the condition of the rows that the commit wrote', async ({ page }) => {
+test('B4: the statement to copy has the condition of the rows that the commit wrote', async ({ page }) => {
   await page.goto(linkOf(BURST_LABELS));
   const next = page.getByRole('region', { name: 'Do next' });
   const step = next.getByRole('listitem').filter({ hasText: 'Compact the partitions' });

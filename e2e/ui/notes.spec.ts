@@ -62,7 +62,10 @@ test('two users edit one note: neither text is lost', async ({ page, stub, compl
   await expect(notes).toContainText('No notes yet');
 });
 
-test('a finding is acknowledged until a time, leaves the list and comes back', async ({ page, stub }) => {
+test('M15: a finding is acknowledged until a time, leaves the list and comes back', async ({
+  page,
+  stub,
+}) => {
   let rows: Finding[] = [burst()];
   await page.route(/\/api\/v1\/findings(\?|\/|$)/, async (route) => {
     const { answerOf } = await import('./finding-story.ts');

@@ -74,7 +74,7 @@ const tab = (page: Page, name: string) =>
     .getByRole('navigation', { name: 'Table pages' })
     .getByRole('link', { name: new RegExp(`^${name}( [\\d,]+)?$`) });
 
-test('by click, and back and forth through all of it', async ({ page }) => {
+test('B1: by click, and back and forth through all of it', async ({ page }) => {
   test.slow(); // each page is opened twice
   await page.goto('/');
   await expectAsOpened(page, FLEET);
