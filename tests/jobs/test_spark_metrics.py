@@ -183,7 +183,7 @@ def test_app_id_of_the_snapshots_equals_the_application_id_of_the_metrics(
     spark: "SparkSession", shared_lake: Lake, inbox: Inbox
 ) -> None:
     shared_lake.table("measured.orders")
-    with job_run("writer", writes=["shared.measured.orders"], server=inbox.url, spark=spark):
+    with job_run("orders-writer", writes=["shared.measured.orders"], server=inbox.url, spark=spark):
         spark.createDataFrame(rows("eu", "us").to_pylist()).createOrReplaceTempView("fresh_orders")
         spark.sql("insert into shared.measured.orders select id, region from fresh_orders")
     summary = shared_lake.load("measured.orders").current_snapshot().summary
@@ -191,7 +191,7 @@ def test_app_id_of_the_snapshots_equals_the_application_id_of_the_metrics(
         sample.labels["application_id"]
         for metric in REGISTRY.collect()
         for sample in metric.samples
-        if metric.name == "spark_job_duration_seconds" and sample.labels["job_name"] == "writer"
+        if metric.name == "spark_job_duration_seconds" and sample.labels["job_name"] == "orders-writer"
     ]
     assert labels == [summary["app-id"]]
     assert inbox.arrived(2)[1]["application_id"] == summary["app-id"]

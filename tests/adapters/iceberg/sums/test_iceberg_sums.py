@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from limnograph.adapters.iceberg.manifests.entries import ADDED, DATA, DELETED, EQUALITY_DELETES, NO_SNAPSHOT, Entries
@@ -86,6 +86,7 @@ def counted(manifests: list[tuple[int, list[Row]]], snapshot_id: int) -> dict[st
     return {"totals": totals, "delta": delta, "states": states, "touched": touched, "histogram": histogram}
 
 
+@settings(deadline=None)
 @given(st.lists(ROWS, max_size=4), st.lists(st.integers(0, 3), max_size=6), st.integers(1, 3))
 def test_the_numbers_of_a_snapshot_are_the_sum_of_the_entries_of_its_manifests(
     manifests: list[list[Row]], listed: list[int], snapshot_id: int
@@ -107,6 +108,7 @@ def test_the_numbers_of_a_snapshot_are_the_sum_of_the_entries_of_its_manifests(
         assert dict(zip(LIVE, states[:, place].tolist(), strict=True)) == {name: wanted[name] for name in LIVE}
 
 
+@settings(deadline=None)
 @given(st.lists(ROWS, min_size=2, max_size=4))
 def test_forgetting_manifests_leaves_the_others_unchanged(manifests: list[list[Row]]) -> None:
     table, lines = summed(*manifests)
@@ -165,6 +167,7 @@ def test_sizes_beyond_64_bits_are_damage() -> None:
         removed.select(removed.weights(lines), 1)
 
 
+@settings(deadline=None)
 @given(ROWS)
 def test_sums_survive_being_written_and_read(rows: list[Row]) -> None:
     sums, key = sum_entries(entries(rows), SMALL_BELOW), key_of("m")
@@ -177,6 +180,7 @@ def test_sums_survive_being_written_and_read(rows: list[Row]) -> None:
         assert one.tolist() == other.tolist()
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60), st.integers(0, 400), st.integers(1, 255))
 def test_a_changed_value_is_rejected(tail: bytes, at: int, flip: int) -> None:
     key = key_of("m")
