@@ -41,7 +41,7 @@ demo: setup ## Start the demo: a real lake with a story, Prometheus, pipeline, s
 	limnograph demo $(DEMO_ARGS)
 
 .PHONY: test
-test: setup ## Unit, contract, Spark, Prometheus and browser tests (15 minutes on a quiet machine of two cores)
+test: setup ## Unit, contract, Spark, Prometheus and browser tests (25 minutes on a quiet machine of two cores)
 	pytest -n $(PYTEST_WORKERS) --dist loadgroup --no-loadscope-reorder --durations=25 $(PYTEST_ARGS) || $(AGAIN)
 	cd frontend && npm test
 	$(MAKE) e2e
