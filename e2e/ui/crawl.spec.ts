@@ -27,7 +27,7 @@ for (const [i, viewport] of SIZES.entries())
     if (full || i === j)
       test(`every page by click, ${viewport.width} px, ${colorScheme}`, async ({ page, browser, stub }) => {
         // two minutes on a quiet machine; with every control half an hour
-        test.setTimeout(full ? 3_600_000 : 480_000);
+        test.setTimeout(full ? 3_600_000 : 720_000);
         stub.nearest = true;
         // a tab in the background of another draws once a second
         const other = await browser.newContext({
