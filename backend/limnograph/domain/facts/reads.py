@@ -13,6 +13,8 @@ import msgspec
 from limnograph.domain.facts.columns import DOUBLE, LONG, STRING, TIMESTAMPTZ, Col, ListOf, StructOf, columns_of
 from limnograph.domain.time import Micros
 
+RAW_DAYS = 7
+"""Reports of this many whole days, and of today, are in the meta table `reports`; those before only in their hours."""
 SECONDS_EDGES = tuple(0.001 * 2 ** (step / 4) for step in range(89))
 """Edges of the histograms of durations, seconds: 1 ms to 70 min, four steps to a doubling. Bin 0 is below the first
 edge, the last one from the last edge on.

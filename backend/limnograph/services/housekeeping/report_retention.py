@@ -9,6 +9,7 @@ import datetime as dt
 import msgspec
 
 from limnograph.domain.facts.meta_tables import READS_HOURLY, REPORTS
+from limnograph.domain.facts.reads import RAW_DAYS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, truncated
 from limnograph.ports.clock import Clock
@@ -16,8 +17,6 @@ from limnograph.ports.meta_upkeep import MetaUpkeep, Where
 from limnograph.services.rollups.fold import DAY
 from limnograph.services.rollups.marks import RAW_FLOOR, raw_floor
 from limnograph.services.rollups.reads_step import ReadRollups
-
-REPORT_DAYS = 7
 
 
 class ReportRetentionReport(msgspec.Struct, frozen=True):
@@ -38,14 +37,14 @@ class ReportRetention:
 
     def old(self) -> bool:
         """Whether any rows may be old enough to be deleted."""
-        cutoff = self._cutoff(REPORT_DAYS)
+        cutoff = self._cutoff(RAW_DAYS)
         raw = (part.start for part in self._upkeep.standing(REPORTS).parts)
         return self._floor() < cutoff and (any(at is not None and at < cutoff for at in raw) or bool(self._months()))
 
     def run(self) -> ReportRetentionReport:
         """Delete expired rows. Raises SourceError, and Conflict if another commit came first."""
         position = self._upkeep.standing(REPORTS).position
-        cutoff = self._cutoff(REPORT_DAYS)
+        cutoff = self._cutoff(RAW_DAYS)
         self._rollups.run()  # Now every report up to that position is in its hour.
         old = self._upkeep.rows(REPORTS, position, ("event_id",), Where(end=cutoff)).height
         if self._floor() < cutoff:

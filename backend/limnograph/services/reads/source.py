@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from limnograph.domain.facts.reads import RAW_DAYS
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros, truncated
 from limnograph.ports.clock import Clock
@@ -21,9 +22,6 @@ from limnograph.services.rollups.reads_fold import (
     roll_reads,
     sum_reads,
 )
-
-RAW_DAYS = 7
-"""Reports of this many whole days, and of today, are in the meta table `reports`."""
 
 
 class TableReads(NamedTuple):
