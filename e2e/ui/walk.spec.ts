@@ -34,30 +34,26 @@ const drawn = async (page: Page, path: RegExp) => {
   await expect(page.locator('main [aria-busy=true], main .skel')).toHaveCount(0);
 };
 
-/** Expects the page to have the frame that its address opens with. */
-async function expectAsOpened(page: Page, path: RegExp): Promise<void> {
-  await drawn(page, path);
-  const opened = await openedAt(page, path);
-  await expect.poll(() => frameOf(page), page.url()).toEqual(opened);
-}
-
 const seen = new WeakMap<Page, Map<string, Awaited<ReturnType<typeof frameOf>>>>();
 
-/** The frame of the page at the same address, opened afresh; each address once. */
-async function openedAt(page: Page, path: RegExp) {
+/** Expects the page to have the frame of the same address, opened afresh; each address is opened once. */
+async function expectAsOpened(page: Page, path: RegExp): Promise<void> {
+  await drawn(page, path);
   const known = seen.get(page) ?? new Map<string, Awaited<ReturnType<typeof frameOf>>>();
   seen.set(page, known);
   const address = page.url();
-  const before = known.get(address);
-  if (before) return before;
+  const opened = known.get(address);
+  if (opened) return expect.poll(() => frameOf(page), address).toEqual(opened);
   const fresh = await page.context().newPage();
   await fresh.clock.setFixedTime(NOW);
   await fresh.goto(address);
   await drawn(fresh, path);
-  const frame = await frameOf(fresh);
+  // both may still wait for a part: neither is the last word before they agree
+  await expect(async () => expect(await frameOf(page), address).toEqual(await frameOf(fresh))).toPass({
+    timeout: 10_000,
+  });
+  known.set(address, await frameOf(fresh));
   await fresh.close();
-  known.set(address, frame);
-  return frame;
 }
 
 const FLEET = /\/(\?.*)?$/;
