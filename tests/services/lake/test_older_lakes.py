@@ -76,6 +76,34 @@ def test_a_list_of_old_commits_reads_only_its_rows_and_equals_the_list_from_memo
     assert not {"small_files", "total_records", "debt_files"} & {name for query in spans for name in query.columns}
 
 
+class CommittedMeanwhile(Asked):
+    """An engine to which another pass appends between a read of the rows and a read of main's log."""
+
+    def __init__(self, known: MemoryEngine) -> None:
+        super().__init__(known)
+        self.added = list[str]()
+
+    def select(self, query: MetaQuery) -> pl.DataFrame:
+        found = super().select(query)
+        if query.table == "snapshots" and query.start is not None and query.end is None:
+            number = 10_000 + len(self.added)
+            at, own = NOW - HOUR // 2 + len(self.added) * HOUR // 3, {"table_uuid": "uuid-1", "table": "t1"}
+            self._known.append([row(number, at, 40, **own)], [moved(number, at, **own)])
+            self.added.append(str(number))
+        return found
+
+
+def test_commits_that_arrive_during_a_cold_read_are_listed_in_their_place() -> None:
+    engine = CommittedMeanwhile(week())
+    store = HotStore(engine, FixedClock())
+    store.refresh()
+    query = CommitsQuery(start=(NOW - 6 * DAY) // 1000, end=NOW // 1000, limit=1_000)
+    rows = asyncio.run(CommitLists(store).page(query)).rows
+    assert {*engine.added} <= {each.snapshot_id for each in rows}
+    assert [each.t for each in rows] == sorted((each.t for each in rows), reverse=True)
+    assert len({each.snapshot_id for each in rows}) == len(rows)
+
+
 def test_old_rows_of_all_tables_are_read_day_by_day_and_those_of_one_table_together() -> None:
     engine = Asked(week())
     made = parts(engine)

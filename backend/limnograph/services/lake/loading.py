@@ -18,7 +18,7 @@ from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.finding_limits import THRESHOLD_PROPERTIES
 from limnograph.domain.time import Micros
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.lake.columns import HOT_COLUMNS, ID
+from limnograph.services.lake.columns import AT, HOT_COLUMNS, ID, Sheet
 from limnograph.services.lake.main_log import MainLog, log_of_sorted
 from limnograph.services.lake.rows import PackedRows, packed
 from limnograph.services.lake.sheets import add_passes, names_by_id, newest_of, rows_wanted, runs_of, sheets_of
@@ -147,8 +147,7 @@ class _LoadProgress:
         carried = rows_wanted(self._engine, wanted)
         add_passes(self._passes, carried)
         for uuid, sheet in sheets_of(carried):
-            rows = self._blocks[uuid]
-            self._blocks[uuid] = rows._replace(blocks=(packed(sheet), *rows.blocks))
+            self._blocks[uuid] = _carried_in(self._blocks[uuid], sheet)
             self._newest[uuid].add(int(sheet.numbers[ID][-1]))
         self._name()
 
@@ -215,6 +214,15 @@ class _LoadProgress:
         wanted = {(uuid, snapshot_id) for uuid, ids in self._newest.items() for snapshot_id in ids}
         for uuid, seen in names_by_id(self._engine, wanted).items():
             self._seen[uuid] = self._seen[uuid].and_also(seen)
+
+
+def _carried_in(rows: PackedRows, sheet: Sheet) -> PackedRows:
+    """Rows of a span with those that main pointed at. A commit that arrived after the rows were read and before the log
+    was is not older than the span.
+    """
+    if rows.blocks and sheet.numbers[AT][-1] >= rows.blocks[0].column(AT)[0]:
+        return rows.put(sheet, wins=True).rows
+    return rows._replace(blocks=(packed(sheet), *rows.blocks))
 
 
 _ID = (
