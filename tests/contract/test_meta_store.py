@@ -197,7 +197,8 @@ def test_added_rows_are_distinguished_from_removed_rows(stores: Callable[[], Met
     assert store.only_added(heads[1], heads[3], SNAPSHOTS)
     assert not store.only_added(heads[3], heads[1], SNAPSHOTS)
     store.replace(table_of(snapshot(1, 1, status="ok", tier="entries")))
-    assert not store.only_added(heads[3], store.head(SNAPSHOTS), SNAPSHOTS)
+    put(store, snapshot(3, 3))
+    assert store.only_added(heads[1], store.head(SNAPSHOTS), SNAPSHOTS)
 
 
 def test_the_status_of_a_row_is_known_and_damaged_rows_are_found_on_all_days(

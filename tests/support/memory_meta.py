@@ -47,7 +47,7 @@ class MemoryMetaStore:
         self.before_append: Callable[[MetaTable], None] = lambda _table: None
         self.after_append: Callable[[MetaTable], None] = lambda _table: None
         self._ids = itertools.count(1)
-        self._foreign: set[int | None] = set()  # commits that took or changed rows
+        self._foreign: set[int | None] = set()  # commits that may have removed rows
         self._swap = threading.Lock()
 
     def ensure(self) -> list[str]:
@@ -109,7 +109,6 @@ class MemoryMetaStore:
             new = {_key(row): row for row in rows.to_pylist()}
             both = [_better(row, new.get(_key(row), row)) for row in old.to_pylist()]
             self.versions[SNAPSHOTS.name].append((next(self._ids), pa.Table.from_pylist(both, old.schema)))
-            self._foreign.add(self.versions[SNAPSHOTS.name][-1][0])
         self.after_append(SNAPSHOTS)
 
     def overwrite(self, table: MetaTable, rows: pa.Table) -> None:

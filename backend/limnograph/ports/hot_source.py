@@ -17,8 +17,7 @@ class Fresh(Protocol):
         ...
 
     def fresh(self, query: MetaQuery, since_snapshot: int) -> pl.DataFrame | None:
-        """Rows of `query` in files appended after `since_snapshot` of its table, unsorted; older rows may be included.
-        None if there were changes other than appends (rows were replaced or deleted, the snapshot expired): read
-        everything. Raises SourceError.
+        """Rows of `query` in files written after `since_snapshot` of its table, unsorted; older rows may be included.
+        None if rows were deleted or the snapshot expired: read everything. Raises SourceError.
         """
         ...

@@ -103,7 +103,7 @@ class MetaStore(Protocol):
         ...
 
     def only_added(self, old: int | None, new: int | None, table: MetaTable) -> bool:
-        """Whether every row at head `old` is also at head `new`; False if unknown."""
+        """Whether every key with a row at head `old` has one at head `new`; False if unknown."""
         ...
 
     def held(self, table: MetaTable, head: int | None, keys: Collection[Key]) -> set[Key]:

@@ -16,6 +16,7 @@ from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaUpkeep
 from limnograph.ports.meter import Meter
+from limnograph.services.housekeeping.deepening import Deepening
 from limnograph.services.housekeeping.journal import Journal
 from limnograph.services.housekeeping.live_ids import lake_ids
 from limnograph.services.housekeeping.report_retention import ReportRetention
@@ -43,7 +44,7 @@ def housekeeping(
     lake: SettingsLake | None = None,
 ) -> Housekeeping:
     """Housekeeping of the configured meta tables. It reads the lake only if retention has rows to decide on or a row is
-    damaged; without `lake` it then probes every table.
+    damaged or lacks its entries; without `lake` it then probes every table.
     """
     from limnograph.adapters.spark.housekeeping import SparkUpkeep
 
@@ -72,6 +73,7 @@ def housekeeping(
         reads=reads,
         report_retention=ReportRetention(upkeep, reads, clock, failpoints, settings.retention.hourly_days),
         repairs=mending,
+        deepening=Deepening(upkeep, mending),
         meter=meter,
     )
     return Housekeeping(upkeep, journal, steps, clock, (name, settings.meta.namespace), meter=meter)

@@ -67,3 +67,15 @@ def test_a_lane_can_be_requested_alone(lane: str) -> None:
 
 def test_explain_has_words_for_every_signal() -> None:
     assert set(SIGNALS) == set(explain_signals._NAMES) == set(explain_signals._SLOWS)
+
+
+def test_sizes_of_commits_of_which_only_the_manifest_list_was_read_are_named_as_unread() -> None:
+    shallow, deep = {"tier": "manifest_list"}, {"tier": "entries", "file_size_p50": 4_096, "skew_max_over_median": 2.0}
+    tiers = {6: shallow, 5: shallow, 4: deep, 3: {"tier": "summary"}, 2: shallow, 1: deep}
+    rows = [row(hour, NOW - hour * HOUR, 7, **tier) for hour, tier in tiers.items()]
+    made = parts(lake(rows, [moved(hour, NOW - hour * HOUR) for hour in tiers]))
+    wanted = ("file_size", "skew", "data_files")
+    answer = asyncio.run(made.backend.timelines.answer(NAME, SPAN, wanted, None, None))
+    found = {lane["id"]: lane["unread"] for lane in msgspec.to_builtins(answer)["lanes"]}
+    hours = [((NOW - first * HOUR) // 1000, (NOW - last * HOUR) // 1000) for first, last in ((6, 4), (2, 1))]
+    assert found == {"file_size": hours, "skew": hours, "data_files": []}

@@ -9,13 +9,13 @@ import polars as pl
 from limnograph.adapters.embedded import frames
 from limnograph.adapters.embedded.engine import EmbeddedEngine, files, local_path, through_pyiceberg
 from limnograph.adapters.embedded.plan import planned
+from limnograph.adapters.meta.replacing import operation, removes_no_row
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.ports.query_engine import MetaQuery
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table as IcebergTable
-
-_APPEND, _REPLACE = "append", "replace"
+    from pyiceberg.table.snapshots import Snapshot
 
 
 class FreshEngine(EmbeddedEngine):
@@ -26,13 +26,14 @@ class FreshEngine(EmbeddedEngine):
         return self._twice(query, in_order=False)
 
     def fresh(self, query: MetaQuery, since_snapshot: int) -> pl.DataFrame | None:
-        """Rows of current files that did not exist at `since_snapshot`. Compaction alone adds no rows."""
+        """Rows of current files that did not exist at `since_snapshot`. Compaction alone changes no rows."""
         table = self._load(query.table)
-        operations = _operations(table, since_snapshot) if table else None
-        if table is None or operations is None or operations - {_APPEND, _REPLACE}:
+        later = _later(table, since_snapshot) if table else None
+        if table is None or later is None or not all(map(removes_no_row, later)):
             return None
+        compacted = all(operation(one) == "replace" for one in later)
         try:
-            return _new_rows(table, query, since_snapshot) if _APPEND in operations else frames.empty(query)
+            return frames.empty(query) if compacted else _new_rows(table, query, since_snapshot)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, pl.exceptions.PolarsError) as error:
@@ -50,12 +51,12 @@ def _new_rows(table: IcebergTable, query: MetaQuery, since_snapshot: int) -> pl.
     return frames.answer(files(local, query), query)
 
 
-def _operations(table: IcebergTable, since: int) -> set[str] | None:
-    """Operations of the snapshots after `since`; None if `since` is not among the retained ancestors."""
-    found: set[str] = set()
+def _later(table: IcebergTable, since: int) -> list[Snapshot] | None:
+    """The snapshots after `since`; None if `since` is not among the retained ancestors."""
+    found: list[Snapshot] = []
     snapshot = table.current_snapshot()
     while snapshot is not None and snapshot.snapshot_id != since:
-        found.add(str(snapshot.summary.operation.value) if snapshot.summary else "")
+        found.append(snapshot)
         parent = snapshot.parent_snapshot_id
         snapshot = table.snapshot_by_id(parent) if parent is not None else None
     return found if snapshot is not None else None

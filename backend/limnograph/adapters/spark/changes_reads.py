@@ -17,8 +17,8 @@ from pyiceberg.expressions import BooleanExpression
 from pyiceberg.io.pyarrow import ArrowScan
 from pyiceberg.manifest import ManifestContent
 from pyiceberg.table import FileScanTask, Table
-from pyiceberg.table.snapshots import Operation, Snapshot
 
+from limnograph.adapters.meta.replacing import removes_no_row
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.ports.meta_store import NAME_COLUMNS, NAME_KINDS, STATE_COLUMNS
 
@@ -65,22 +65,13 @@ class ChangesReads:
 
 
 def only_added(table: Table, old: int | None, new: int | None) -> bool:
-    """Whether all commits between two heads of main were appends and compactions. False if history has expired."""
+    """Whether no commit between two heads of main removed a row. False if history has expired."""
     while new is not None and new != old:
         snapshot = table.snapshot_by_id(new)
-        if snapshot is None or not _adds_only(snapshot):
+        if snapshot is None or not removes_no_row(snapshot):
             return False
         new = snapshot.parent_snapshot_id
     return new == old
-
-
-def _adds_only(snapshot: Snapshot) -> bool:
-    summary = snapshot.summary
-    if summary is None:
-        return False
-    if summary.operation in {Operation.APPEND, Operation.REPLACE}:
-        return True
-    return summary.operation == Operation.OVERWRITE and not int(summary["deleted-data-files"] or 0)
 
 
 def _newer_files(table: Table, head: int, since: int) -> list[FileScanTask]:

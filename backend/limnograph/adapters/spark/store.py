@@ -21,6 +21,7 @@ from pyspark.sql import DataFrameWriterV2, SparkSession
 from pyspark.sql.functions import lit
 
 from limnograph.adapters.meta.loss import load_meta_table
+from limnograph.adapters.meta.replacing import REPLACES_ROWS
 from limnograph.adapters.meta.tables import ensure_meta_tables
 from limnograph.adapters.spark.changes_reads import ChangesReads, change_facts, only_added
 from limnograph.adapters.spark.failures import first_line, guarded, is_full, placed
@@ -106,8 +107,10 @@ class SparkMetaStore:
         view = f"limnograph_repair_{uuid.uuid4().hex}"
         # Listed explicitly: a newer version may have added columns that this version does not know.
         columns = ", ".join(f"t.`{name}` = s.`{name}`" for name in rows.column_names)
+        mark = f"spark.sql.iceberg.snapshot-property.{REPLACES_ROWS}"
         try:
             self._session.createDataFrame(rows).createOrReplaceTempView(view)
+            self._session.conf.set(mark, "true")
             self._session.sql(
                 f"merge into {self._name(SNAPSHOTS)} t using {view} s on {_same_key(rows)} "
                 f"when matched and {_rank('s')} >= {_rank('t')} then update set {columns}"
@@ -115,6 +118,7 @@ class SparkMetaStore:
         except (Py4JError, PySparkException) as error:
             raise self._lost(SNAPSHOTS, error) from error
         finally:
+            self._session.conf.unset(mark)
             self._session.catalog.dropTempView(view)
 
     def _writer(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> DataFrameWriterV2:

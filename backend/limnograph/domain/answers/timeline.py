@@ -42,11 +42,15 @@ class _Lane(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
 
 
 class StepLane(_Lane, frozen=True, kw_only=True, tag="step"):
-    """A state between commits: `v[i]` is the value at `t[i]`, null if unknown."""
+    """A state between commits: `v[i]` is the value at `t[i]`, null if unknown. `unread`: spans in which it is unknown
+    because the pipeline read only the manifest lists of the commits; it reads their manifests when it is idle, newest
+    first.
+    """
 
     v: list[float | None]
     min: list[float | None] | None = None
     max: list[float | None] | None = None
+    unread: list[tuple[Millis, Millis]] = []
 
 
 class LineLane(_Lane, frozen=True, kw_only=True, tag="line"):
@@ -65,7 +69,7 @@ class BandLane(_Lane, frozen=True, kw_only=True, tag="band"):
     """A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
 
     `target` is a rule line (target file size); null when there is none. `median`: the median run of a job, by the
-    settings' query or from the runs around each instant; null if there is none.
+    settings' query or from the runs around each instant; null if there is none. `unread`: as in a step lane.
     """
 
     lo: list[float | None]
@@ -73,6 +77,7 @@ class BandLane(_Lane, frozen=True, kw_only=True, tag="band"):
     hi: list[float | None]
     target: float | None = None
     median: list[float | None] | None = None
+    unread: list[tuple[Millis, Millis]] = []
 
 
 class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):

@@ -115,6 +115,11 @@ FLOOR = Metric(
     "gauge",
     "Day before which raw rows may have been deleted, epoch seconds.",
 )
+DEEP_SINCE = Metric(
+    "limnograph_housekeeping_deep_since_timestamp_seconds",
+    "gauge",
+    "Day since which every recorded commit was read to its manifests' entries, epoch seconds; older ones follow.",
+)
 
 PIPELINE_METRICS = (
     PASSES,
@@ -147,4 +152,5 @@ PIPELINE_METRICS = (
     LOOKED,
     LATE,
     FLOOR,
+    DEEP_SINCE,
 )

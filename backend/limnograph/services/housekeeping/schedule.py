@@ -12,6 +12,7 @@ from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles
 
 ROLLUP_SECONDS = 600
 HOUR_SECONDS = 3_600
+DEEPEN_SECONDS = 20
 DAY_SECONDS = 86_400
 SNAPSHOT_SECONDS = 3_600
 """How long a snapshot of a meta table is kept: readers pin one for at most 10 minutes."""

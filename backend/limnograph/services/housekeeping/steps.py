@@ -16,6 +16,7 @@ from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.meta_upkeep import MetaTableState, MetaUpkeep, PartitionFiles
 from limnograph.ports.meter import Meter, NullMeter
 from limnograph.services.housekeeping import schedule
+from limnograph.services.housekeeping.deepening import Deepening
 from limnograph.services.housekeeping.journal import Journal, StepKey
 from limnograph.services.housekeeping.report_retention import ReportRetention
 from limnograph.services.housekeeping.retention import RetentionStep
@@ -62,12 +63,13 @@ class Steps:
         reads: ReadRollups,
         report_retention: ReportRetention,
         repairs: Repairs | None = None,
+        deepening: Deepening | None = None,
         meter: Meter | None = None,
     ) -> None:
         self._upkeep, self._journal = upkeep, journal
         self._reads, self._report_retention = reads, report_retention
         self._rollups, self._retention, self._failpoints = rollups, retention, failpoints
-        self._repairs, self._meter = repairs, meter or NullMeter()
+        self._repairs, self._deepening, self._meter = repairs, deepening, meter or NullMeter()
 
     def due(self, now: Micros) -> Iterator[HousekeepingStep]:
         """Due steps, most urgent first: steps that readers wait for, then those that keep commits and reads cheap."""
@@ -84,6 +86,7 @@ class Steps:
         yield from self._repair(now)
         for table, stands in standing.items():
             yield from self._orphans(table, stands, now)
+        yield from self._deepen(now)
 
     def _rollup(self, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("rollup", HOURLY.name)
@@ -154,6 +157,20 @@ class Steps:
             return StepOutcome(did=False)
         done = repairs.retry_damaged()
         return StepOutcome(rows=done.snapshots_replaced, detail={"damaged": damaged, "failed": len(done.failed)})
+
+    def _deepen(self, now: Micros) -> Iterator[HousekeepingStep]:
+        """Last of all, and not at once again: it may take as long as there is history."""
+        key = StepKey("deepen", SNAPSHOTS.name)
+        if self._deepening is None or not schedule.passed(self._journal.last(key), now, schedule.DEEPEN_SECONDS):
+            return
+        if self._deepening.behind():
+            yield HousekeepingStep(key, SNAPSHOTS, partial(self._read_deeper, self._deepening))
+
+    def _read_deeper(self, deepening: Deepening) -> StepOutcome:
+        done = deepening.run()
+        if done.deep_since is not None:
+            self._meter.put(metrics.DEEP_SINCE, done.deep_since / MICROS_PER_SECOND)
+        return StepOutcome(did=bool(done.rows or done.failed), rows=done.rows, detail={"failed": done.failed})
 
     def _expiry(self, table: MetaTable, standing: MetaTableState, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("expire", table.name)

@@ -93,7 +93,7 @@ class _LoadProgress:
     ) -> None:
         self._engine, self._start, self._uuids, self._unordered = engine, start, table_uuids, unordered
         kept = tuple(name for name in HOT_COLUMNS if name in {*columns, *_KEYS})
-        self._columns = ("table_uuid", *kept, "observed_at", "run_id")
+        self._columns = ("table_uuid", *kept, "observed_at", "run_id", "source")
         self._blocks: dict[str, PackedRows] = defaultdict(PackedRows)
         self._logs: dict[str, MainLog] = defaultdict(MainLog)
         self._seen: dict[str, LastSeen] = defaultdict(LastSeen)

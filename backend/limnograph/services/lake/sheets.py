@@ -14,7 +14,7 @@ from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.lake.columns import HOT_COLUMNS, Sheet, sheet_of_frame
 from limnograph.services.lake.table import LastSeen
 
-ROW_COLUMNS = ("table_uuid", *HOT_COLUMNS, "observed_at", "run_id")
+ROW_COLUMNS = ("table_uuid", *HOT_COLUMNS, "observed_at", "run_id", "source")
 _NAMES = ("table_uuid", "snapshot_id", "catalog", "namespace", "table", "metadata_location")
 _AT_ONCE = 131_072
 """Rows held as 64-bit numbers at the same time: 45 MB."""
@@ -98,8 +98,11 @@ def runs_of(uuids: pl.Series) -> list[tuple[str, int]]:
 
 
 def add_passes(passes: dict[str, Micros], frame: pl.DataFrame) -> None:
-    """Add the earliest observation of every pass that has rows in a frame; its later rows were read after that."""
-    seen = frame.select("run_id", "observed_at").filter(pl.col("observed_at").is_not_null())
+    """Add the earliest observation of every pass that has rows in a frame; its later rows were read after that. A
+    repair is no pass: it reads the tables whose rows it replaces, and no other.
+    """
+    passed = pl.col("source").ne_missing("backfill") if "source" in frame.columns else pl.lit(value=True)
+    seen = frame.filter(pl.col("observed_at").is_not_null() & passed).select("run_id", "observed_at")
     for name, at in seen.group_by("run_id").agg(pl.col("observed_at").min()).iter_rows():
         if name is not None:
             passes[name] = min(passes.get(name, at), at)

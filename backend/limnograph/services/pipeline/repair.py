@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -91,20 +91,27 @@ class Repairs:
         started = time.monotonic()
         damaged = self._damaged()
         self._progress(f"{sum(map(len, damaged.values()))} damaged rows of {len(damaged)} tables")
-        if not damaged:
-            return _report(_Sum(), None, started)
+        return self._improve(damaged, started)
+
+    def deepen(self, rows: Mapping[str, Collection[int]]) -> RepairReport:
+        """Read rows (ids by series) again to their manifests' entries, and replace those that improve. Raises
+        SourceError.
+        """
+        return self._improve(rows, time.monotonic())
+
+    def _improve(self, rows: Mapping[str, Collection[int]], started_s: float) -> RepairReport:
+        if not rows:
+            return _report(_Sum(), None, started_s)
         ledger, listing = self._ledger(), self._lake.listing()
         owners = ledger.owners()
-        pointers = [p for p in listing.pointers if owners.get(str(p.name)) in damaged]
+        pointers = [p for p in listing.pointers if owners.get(str(p.name)) in rows]
         found = survey(self._lake, listing, pointers)
         wanted = [
-            _RepairTarget(
-                table, [s.snapshot_id for s in table.metadata.ordered if s.snapshot_id in damaged[table.uuid]]
-            )
+            _RepairTarget(table, [s.snapshot_id for s in table.metadata.ordered if s.snapshot_id in rows[table.uuid]])
             for table in one_name_each(observed_tables(found, self._lake, ledger))
-            if table.uuid in damaged
+            if table.uuid in rows
         ]
-        return self._repair(found, wanted, started, only_better=True)
+        return self._repair(found, wanted, started_s, only_better=True)
 
     def reextract(self, name: TableName, since: Micros | None, field: str = "table") -> RepairReport:
         """Read all rows of a table again (`since`: only those committed then, in microseconds, or later). Raises

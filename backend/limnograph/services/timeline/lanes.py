@@ -9,6 +9,8 @@ import datetime as dt
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from limnograph.analysis import alignment
 from limnograph.analysis.alignment import Value
 from limnograph.domain.answers.lane_specs import LANE_SPECS, SPEC_OF, LaneHead, LaneSpec, head_of
@@ -27,8 +29,9 @@ from limnograph.domain.answers.timeline import (
 )
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.thresholds import Thresholds, stale_after_s
-from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros, TimeRange, to_micros, to_millis
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros, Millis, TimeRange, to_micros, to_millis
 from limnograph.services.fleet.view import usual_interval_s
+from limnograph.services.lake.columns import NULL
 from limnograph.services.lake.history import History
 from limnograph.services.table.schema import versions as schemas
 from limnograph.services.timeline import refs as ref_lane
@@ -94,6 +97,7 @@ def _step(spec: LaneSpec, history: History, span: TimeRange, state: MetaState) -
         v=shown,
         min=until(extremes.low, at, state.known_until) if extremes.varies else None,
         max=until(extremes.high, at, state.known_until) if extremes.varies else None,
+        unread=unread(history, span, spec.column),
     )
 
 
@@ -113,7 +117,26 @@ def file_sizes(history: History, span: TimeRange, state: MetaState) -> BandLane:
         mid=shown("file_size_p50"),
         hi=shown("file_size_p90"),
         target=targets[-1] if targets else None,
+        unread=unread(history, span, "file_size_p50"),
     )
+
+
+def unread(history: History, span: TimeRange, column: str) -> list[tuple[Millis, Millis]]:
+    """Spans of a range in which a column along main is unknown because the commit was only read to its manifest
+    list.
+    """
+    places = history.main_places
+    listed = history.table.rows.equals("tier", "manifest_list")
+    if not listed.any():
+        return []
+    waits = (places >= 0) & listed[places] & (history.main_numbers(column) == NULL)
+    edges = np.flatnonzero(np.diff(waits, prepend=False, append=False)).tolist()
+    ends = [*history.main_times, to_micros(span.end)]
+    spans = (
+        (max(to_millis(ends[first]), span.start), min(to_millis(ends[last]), span.end))
+        for first, last in zip(edges[::2], edges[1::2], strict=True)
+    )
+    return [(start, end) for start, end in spans if start < end]
 
 
 def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:

@@ -1063,7 +1063,7 @@ export interface components {
          * @description A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
          *
          *         `target` is a rule line (target file size); null when there is none. `median`: the median run of a job, by the
-         *         settings' query or from the runs around each instant; null if there is none.
+         *         settings' query or from the runs around each instant; null if there is none. `unread`: as in a step lane.
          */
         BandLane: {
             /** @default null */
@@ -1091,6 +1091,11 @@ export interface components {
             /** @default null */
             target: number | null;
             unit: string;
+            /** @default [] */
+            unread: [
+                number,
+                number
+            ][];
         };
         /**
          * Bar
@@ -2982,7 +2987,9 @@ export interface components {
         };
         /**
          * StepLane
-         * @description A state between commits: `v[i]` is the value at `t[i]`, null if unknown.
+         * @description A state between commits: `v[i]` is the value at `t[i]`, null if unknown. `unread`: spans in which it is unknown
+         *         because the pipeline read only the manifest lists of the commits; it reads their manifests when it is idle, newest
+         *         first.
          */
         StepLane: {
             /** @default null */
@@ -3007,6 +3014,11 @@ export interface components {
             /** @enum {unknown} */
             status: "absent" | "error" | "ok" | "partial" | "stale";
             unit: string;
+            /** @default [] */
+            unread: [
+                number,
+                number
+            ][];
             v: (number | null)[];
         };
         /**

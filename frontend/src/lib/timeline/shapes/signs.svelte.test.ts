@@ -10,6 +10,7 @@ import type { Answer, Lane } from '#lib/api/lanes.ts';
 import Timeline from '#lib/timeline/Timeline.svelte';
 import type { EffectNote } from '#lib/ui/verdict.ts';
 import { overlayOf } from './explanation-overlay.ts';
+import { signsOf } from './signs.ts';
 
 const HOUR = 3_600_000;
 // no header above, as the page has: the sticky row has nothing to stay clear of
@@ -43,6 +44,17 @@ test('a ref that moved is a flag, in words in the summary and in the legend', as
   await expect.element(screen.getByRole('img', { name: /branch audit set at 04:04:12/ })).toBeVisible();
   await expect.element(screen.getByText('ref moved')).toBeVisible();
   expect(await axeFindings(find('[data-lane=commits]') as Element)).toEqual([]);
+});
+
+test('spans whose manifests wait for an idle pipeline are hatched, in words in the summary and in the legend', async () => {
+  expect(signsOf(story(), null).some(({ look }) => look === 'unread')).toBe(false);
+  const unread = [[DAY, DAY + HOUR]];
+  const { screen } = await show(changed('file_size', { unread }));
+  const rest = Number(find('[data-lane=data_files] .unread')?.getAttribute('width')?.replace('px', ''));
+  const [first] = [...document.querySelectorAll('[data-lane=file_size] .unread')];
+  expect(Number(first?.getAttribute('width')?.replace('px', ''))).toBeGreaterThan(rest);
+  await expect.element(screen.getByRole('img', { name: /Not read yet: 00:00 to 01:00 UTC\./ })).toBeVisible();
+  await expect.element(screen.getByText('not read yet: read when the pipeline is idle')).toBeVisible();
 });
 
 test('a chosen ref says which commits are hollow, main no longer', async () => {

@@ -1,8 +1,8 @@
 // What the legend says of marks beside their operations: hollow, dotted, ringed, flagged; and of thin lines. Only what is drawn.
-import { commitsOf, medianOf, type Answer } from '#lib/api/lanes.ts';
+import { commitsOf, medianOf, unreadOf, type Answer } from '#lib/api/lanes.ts';
 
 export interface Sign {
-  readonly look: 'hollow' | 'expired' | 'suspect' | 'flag' | 'median';
+  readonly look: 'hollow' | 'expired' | 'suspect' | 'flag' | 'median' | 'unread';
   /** In a 16 px box. */
   readonly path: string;
   readonly text: string;
@@ -11,13 +11,24 @@ export interface Sign {
 const RING = 'M14 8A6 6 0 1 1 2 8A6 6 0 1 1 14 8Z';
 const TRIANGLE = 'M8 3L13.2 12.5H2.8Z';
 const LINE = 'M0 8H16';
+const HATCH = 'M2 14 14 2M2 2l12 12';
 const CLOTH = 'M4 14V2l8 3.5-8 3.5Z';
 
 /** `noted`: the commit that an explanation or the table's reason names. */
 export function signsOf(answer: Answer, noted: string | null): Sign[] {
   const median = answer.lanes.some(medianOf);
   const thin: Sign[] = median ? [{ look: 'median', path: LINE, text: 'thin: median run' }] : [];
-  return [...ofCommits(answer, noted), ...thin];
+  const waiting = answer.lanes.some((lane) => unreadOf(lane).length > 0);
+  const hatched: Sign[] = waiting
+    ? [
+        {
+          look: 'unread',
+          path: HATCH,
+          text: 'not read yet: read when the pipeline is idle',
+        },
+      ]
+    : [];
+  return [...ofCommits(answer, noted), ...thin, ...hatched];
 }
 
 function ofCommits(answer: Answer, noted: string | null): Sign[] {
