@@ -51,7 +51,12 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
     said: list[str] = []
     made = housekeeping(settings, spark, failpoints=Failpoints(), clock=clock)
     first = run_due_steps(made, said.append)
-    assert {(r.kind, r.problem) for r in first} == {("rollup", None), ("compact", None), ("repair", None)}
+    assert {(r.kind, r.problem) for r in first} == {
+        ("rollup", None),
+        ("compact", None),
+        ("repair", None),
+        ("deepen", None),
+    }
 
     def read(name: str) -> list[dict[str, Any]]:
         return shared_lake.load(f"meta_{mark}.{name}").scan().to_arrow().to_pylist()
@@ -88,6 +93,33 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
     table.append(rows("eu"))
     assert passes.run().snapshots_appended == 1
     assert any(line.startswith("housekeeping: expire snapshots: ") for line in said)
+
+
+def test_older_commits_of_a_first_sight_are_read_to_their_entries_when_nothing_else_is_due(
+    spark: SparkSession, shared_lake: Lake
+) -> None:
+    mark = uuid4().hex[:8]
+    settings = shared_lake.settings(meta={"namespace": f"meta_{mark}"}, observe={"include": [f"shared.sales_{mark}.*"]})
+    table = shared_lake.table(f"sales_{mark}.orders")
+    for _ in range(52):
+        table.append(rows("eu", "us"))
+    passes = pipeline.passes(settings, spark, failpoints=Failpoints())
+    assert passes.run().snapshots_appended == 52
+
+    def read(name: str, *columns: str) -> list[dict[str, Any]]:
+        return shared_lake.load(f"meta_{mark}.{name}").scan(selected_fields=columns or ("*",)).to_arrow().to_pylist()
+
+    columns = "snapshot_id", "tier", "partitions_total", "file_size_p50"
+    tiers = [row["tier"] for row in read("snapshots", *columns)]
+    assert sorted(tiers) == ["entries"] + ["manifest_list"] * 51
+    clock = FixedClock(time.time_ns() // 1000)
+    run_due_steps(housekeeping(settings, spark, failpoints=Failpoints(), clock=clock), lambda _line: None)
+    deep = read("snapshots", *columns)
+    assert len(deep) == 52
+    assert all(row["tier"] == "entries" and row["file_size_p50"] for row in deep)
+    (step,) = [row for row in read(MAINTENANCE.name) if row["kind"] == "deepen"]
+    assert (step["status"], step["rows"]) == ("ok", 51)
+    assert passes.run().snapshots_appended == 0
 
 
 def test_an_orphan_file_is_counted_and_deleted_once_it_is_three_days_old(
