@@ -31,6 +31,8 @@ OWN = (
     "prometheus",
     "alertmanager",
     "scratch",
+    "files",
+    "checkpoints",
     "logs",
     ".limnograph",
 )
@@ -48,6 +50,8 @@ class Folder:
         self.story = self.root / "story.json"
         self.logs = self.root / "logs"
         self.scratch = self.root / "scratch"
+        self.files = self.root / "files"
+        self.checkpoints = self.root / "checkpoints"
         self.tsdb = self.root / "prometheus"
         self.prometheus_config = self.root / "prometheus.yml"
         self.thresholds = self.root / "thresholds.yml"

@@ -37,7 +37,7 @@ COLUMNS = (
 
 
 class StoredMeta:
-    """Port MetaTableReader over PyIceberg; each call reads the newest snapshot of the meta table."""
+    """Port MetaTableReader over PyIceberg; each call reads the newest rows of catalog `lake`."""
 
     def __init__(self, place: LakeLocation) -> None:
         self._place = place
@@ -52,7 +52,7 @@ class StoredMeta:
             return False
 
     def rows(self) -> Sequence[MetaRow]:
-        table = open_table(self._place, META_TABLE).scan(selected_fields=COLUMNS).to_arrow()
+        table = open_table(self._place, META_TABLE).scan("catalog = 'lake'", selected_fields=COLUMNS).to_arrow()
         return [_row(row) for row in table.to_pylist()]
 
 

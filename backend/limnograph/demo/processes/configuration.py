@@ -20,13 +20,21 @@ def limnograph_toml(
     *,
     pipeline_port: int,
     alertmanager_port: int | None = None,
+    files: Mapping[str, tuple[str, Path]] | None = None,
 ) -> str:
-    """A settings file such as a team would write (docs/settings.md documents every key)."""
+    """A settings file such as a team would write (docs/settings.md documents every key). `files`: format and folder of
+    tables without a catalog, by name.
+    """
     told_by = "" if alertmanager_port is None else f'[alertmanager]\nurl = "http://127.0.0.1:{alertmanager_port}"\n\n'
     linked = "".join(
         f"\n[[jobs]]\nname = {json.dumps(job.job_name)}\n"
         f"reads = {_names(job, 'reads')}\nwrites = {_names(job, 'writes')}\n"
         for job in jobs
+    )
+    folders = "".join(
+        f"\n[[observe.paths]]\nformat = {json.dumps(kind)}\nname = {json.dumps(name)}\n"
+        f"location = {json.dumps(str(path))}\n"
+        for name, (kind, path) in (files or {}).items()
     )
     return f"""# Written by `limnograph demo` at every start.
 [meta]
@@ -39,8 +47,8 @@ uri = {json.dumps(place.uri)}
 warehouse = {json.dumps(place.warehouse)}
 
 [observe]
-include = ["lake.**"]
-
+include = ["lake.**", "files.**"]
+{folders}
 [prometheus.main]
 url = "http://127.0.0.1:{prometheus_port}"
 

@@ -12,8 +12,11 @@ import random
 import signal
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from limnograph.demo.folder import Folder
+from limnograph.demo.lab.jobs import Laboratory
 from limnograph.demo.lake.session import start
 from limnograph.demo.story.plan import LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, LIVE_JOB
 from limnograph.settings import load
@@ -26,6 +29,7 @@ ORDERS, CARTS = f"lake.{LIVE_APPEND_TABLE}", f"lake.{LIVE_DELETE_TABLE}"
 CUSTOMERS = 200
 EVERY_SECONDS = 6.0
 COMPACT_EVERY_SECONDS = 900.0
+LAB_EVERY = 5
 LOG = logging.getLogger("limnograph.demo.live")
 LEAN = {
     "spark.driver.memory": "320m",
@@ -49,13 +53,21 @@ def main() -> None:
     start_exposition(options.port)
     LOG.info("application %s, metrics on port %s", spark.sparkContext.applicationId, options.port)
     try:
-        work(spark, options.server, stop)
+        work(spark, options.server, stop, Laboratory(spark, options.server, Folder(options.config.parent)))
     finally:
         spark.stop()
 
 
-def work(spark: SparkSession, server: str | None, stop: threading.Event, every: float = EVERY_SECONDS) -> None:
-    """Run repeatedly until `stop` is set; a failed run is logged, and the next one retries."""
+def work(
+    spark: SparkSession,
+    server: str | None,
+    stop: threading.Event,
+    lab: Laboratory | None = None,
+    every: float = EVERY_SECONDS,
+) -> None:
+    """Run repeatedly until `stop` is set, with a turn of the laboratory between some runs; a failed run is logged, and
+    the next one retries.
+    """
     compacted = time.monotonic()
     number = 0
     while not stop.is_set():
@@ -65,6 +77,8 @@ def work(spark: SparkSession, server: str | None, stop: threading.Event, every: 
             if begin - compacted > COMPACT_EVERY_SECONDS:
                 compacted = begin
                 compact(spark)
+            if lab is not None and number % LAB_EVERY == LAB_EVERY - 1:
+                lab.turn()
         except Exception:
             if stop.is_set():
                 return
@@ -110,7 +124,7 @@ def compact(spark: SparkSession) -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m limnograph.demo.processes.live_job", description=__doc__)
-    parser.add_argument("--config", required=True, help="limnograph.toml of the demo")
+    parser.add_argument("--config", required=True, type=Path, help="limnograph.toml of the demo")
     parser.add_argument("--port", type=int, required=True, help="port of the job's own /metrics")
     parser.add_argument("--server", help="base URL of the Limnograph server")
     return parser.parse_args()

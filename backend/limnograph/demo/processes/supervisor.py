@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from limnograph.demo.folder import Folder
+from limnograph.demo.lab import formats
+from limnograph.demo.lab.tables import SORTED
 from limnograph.demo.lake.meta import meta_rows
 from limnograph.demo.lake.session import name_jars
 from limnograph.demo.processes import alerting, past_alerts
@@ -98,9 +100,10 @@ def _write_settings(folder: Folder, told: Story, ports: Ports) -> None:
             signals.schedules(),
             pipeline_port=ports.pipeline,
             alertmanager_port=ports.alertmanager,
+            files=formats.create(folder.files),
         )
     )
-    folder.thresholds.write_text(alerting.thresholds_yml(told.tables))
+    folder.thresholds.write_text(alerting.thresholds_yml([*told.tables, SORTED]))
     rules = [alerting.rules() / "*.yml", folder.thresholds]
     folder.prometheus_config.write_text(
         prometheus_yml(

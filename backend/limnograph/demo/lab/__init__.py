@@ -1,0 +1,1 @@
+"""The demo's laboratory: small real tables, in namespace `lab`, that real jobs read, write and fight over."""
