@@ -12,13 +12,24 @@ import msgspec
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
+from pyiceberg.transforms import MonthTransform
 from pyiceberg.types import LongType
 
 from lakes import FixedClock, Lake, path_of, rows
 from limnograph.adapters.meta.schema import arrow_table
+from limnograph.adapters.meta.tables import ensure_meta_tables
 from limnograph.adapters.spark.housekeeping import SparkUpkeep
 from limnograph.adapters.spark.store import SparkMetaStore
-from limnograph.domain.facts.meta_tables import DAILY, HOURLY, MAINTENANCE, META_TABLES, SNAPSHOTS, SnapshotFact
+from limnograph.domain.facts.events import ReportFact
+from limnograph.domain.facts.meta_tables import (
+    DAILY,
+    HOURLY,
+    MAINTENANCE,
+    META_TABLES,
+    REPORTS,
+    SNAPSHOTS,
+    SnapshotFact,
+)
 from limnograph.domain.failpoints import Failpoints
 from limnograph.jobs.housekeeping import run_due_steps
 from limnograph.services.rollups.fold import DAY, HOUR
@@ -164,3 +175,37 @@ def test_an_older_pipeline_writes_into_tables_to_which_a_newer_one_added_columns
     assert [(row["status"], row["of_tomorrow"]) for row in rows] == [("ok", None)]
     rows = shared_lake.load(f"{namespace}.snapshots_daily").scan().to_arrow().to_pylist()
     assert [(row["source_sequence"], row["of_tomorrow"]) for row in rows] == [(2, None)]
+
+
+def test_reports_of_a_monthly_table_are_kept_while_new_ones_are_partitioned_by_day(
+    spark: SparkSession, shared_lake: Lake
+) -> None:
+    namespace = f"meta_{uuid4().hex[:8]}"
+    store = SparkMetaStore(spark, lambda: shared_lake.catalog, namespace)
+    store.ensure()
+    with shared_lake.load(f"{namespace}.{REPORTS.name}").update_spec() as update:
+        update.remove_field("at_day").add_field("at", MonthTransform(), "at_month")
+    upkeep = SparkUpkeep(spark, lambda: shared_lake.catalog, namespace)
+
+    def put(*days: int) -> None:
+        facts = [ReportFact(event_id=str(day), at=day * DAY, kind="scan", source="spark") for day in days]
+        store.append(REPORTS, arrow_table(REPORTS, facts), store.head(REPORTS), "run")
+
+    def left() -> list[str]:
+        return sorted(shared_lake.load(f"{namespace}.{REPORTS.name}").scan().to_arrow()["event_id"].to_pylist())
+
+    put(1, 20)
+    ensure_meta_tables(shared_lake.catalog, namespace)
+    put(21, 22)
+    parts = [(part.start, part.end, part.files) for part in upkeep.standing(REPORTS).parts]
+    assert parts == [(0, 31 * DAY, 1), (21 * DAY, 22 * DAY, 1), (22 * DAY, 23 * DAY, 1)]
+    before = shared_lake.load(f"{namespace}.{REPORTS.name}").metadata_location
+    ensure_meta_tables(shared_lake.catalog, namespace)
+    assert shared_lake.load(f"{namespace}.{REPORTS.name}").metadata_location == before
+    upkeep.delete_before(REPORTS, 20 * DAY)
+    assert left() == ["20", "21", "22"]
+    upkeep.delete_before(REPORTS, 22 * DAY)
+    assert left() == ["22"]
+    (part,) = upkeep.standing(REPORTS).parts
+    upkeep.compact(REPORTS, part, whole=True)
+    assert left() == ["22"]

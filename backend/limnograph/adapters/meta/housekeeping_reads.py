@@ -19,6 +19,7 @@ from pyiceberg.io.pyarrow import ArrowScan
 from pyiceberg.manifest import DataFile, ManifestContent
 from pyiceberg.table import FileScanTask, Table
 from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.transforms import MonthTransform
 
 from limnograph.domain.facts.meta_tables import MetaTable
 from limnograph.domain.time import Micros, Millis, to_micros
@@ -30,9 +31,13 @@ MANY_VALUES = 2_000
 """A list of this many values no longer prunes files; the rows are filtered afterwards."""
 
 
+Bounds = tuple[Micros, Micros] | None
+"""Begin and end of a partition of time; None: none."""
+
+
 class _File(NamedTuple):
     file: DataFile
-    part: int | None
+    part: Bounds
     sequence: int
 
 
@@ -58,13 +63,13 @@ class UpkeepReads:
         if found is None:
             return MetaTableState(position=None, parts=(), manifests=0, committed=(), properties={})
         files = list(self._files(found, table, found.current_snapshot()))
-        sums: dict[int | None, list[int]] = defaultdict(lambda: [0, 0])
+        sums: dict[Bounds, list[int]] = defaultdict(lambda: [0, 0])
         for file in files:
             sums[file.part][0] += 1
             sums[file.part][1] += file.file.file_size_in_bytes
         return MetaTableState(
             position=_position(found.current_snapshot()),
-            parts=tuple(_part(table, value, *counts) for value, counts in sorted(sums.items(), key=_nulls_first)),
+            parts=tuple(_part(bounds, *counts) for bounds, counts in sorted(sums.items(), key=_nulls_first)),
             manifests=len(self._manifests.get(table.name, {})),
             committed=tuple(sorted(to_micros(Millis(snapshot.timestamp_ms)) for snapshot in found.snapshots())),
             properties=dict(found.properties),
@@ -111,7 +116,8 @@ class UpkeepReads:
             if manifest.manifest_path not in known:
                 entries = manifest.fetch_manifest_entry(found.io)
                 known[manifest.manifest_path] = [
-                    _File(entry.data_file, _partition(entry.data_file), entry.sequence_number or 0) for entry in entries
+                    _File(entry.data_file, _bounds(found, entry.data_file), entry.sequence_number or 0)
+                    for entry in entries
                 ]
             current[manifest.manifest_path] = known[manifest.manifest_path]
             yield from current[manifest.manifest_path]
@@ -140,19 +146,23 @@ class UpkeepReads:
         return self.catalog.load_table((self._namespace, table.name))
 
 
-def _partition(file: DataFile) -> int | None:
-    return file.partition[0] if len(file.partition) else None
+def _bounds(found: Table, file: DataFile) -> Bounds:
+    """The time that a file's partition covers, by the partitioning with which the file was written."""
+    value = file.partition[0] if len(file.partition) else None
+    if value is None:
+        return None
+    monthly = isinstance(found.specs()[file.spec_id].fields[0].transform, MonthTransform)
+    begin, end = (_month(value), _month(value + 1)) if monthly else (value, value + 1)
+    return Micros(begin * DAY_MICROS), Micros(end * DAY_MICROS)
 
 
 def _position(snapshot: Snapshot | None) -> Position | None:
     return None if snapshot is None else Position(snapshot.snapshot_id, snapshot.sequence_number or 0)
 
 
-def _part(table: MetaTable, value: int | None, files: int, size: int) -> PartitionFiles:
-    if table.partition is None or value is None:
-        return PartitionFiles(None, None, files, size)
-    begin, end = (_month(value), _month(value + 1)) if table.partition[1] == "month" else (value, value + 1)
-    return PartitionFiles(Micros(begin * DAY_MICROS), Micros(end * DAY_MICROS), files, size)
+def _part(bounds: Bounds, files: int, size: int) -> PartitionFiles:
+    begin, end = bounds or (None, None)
+    return PartitionFiles(begin, end, files, size)
 
 
 def _month(months: int) -> int:
@@ -161,8 +171,8 @@ def _month(months: int) -> int:
     return int(pa.scalar(f"{1970 + year:04d}-{month + 1:02d}-01").cast(pa.date32()).cast(pa.int32()).as_py())
 
 
-def _nulls_first(item: tuple[int | None, Any]) -> tuple[bool, int]:
-    return item[0] is not None, item[0] or 0
+def _nulls_first(item: tuple[Bounds, Any]) -> tuple[bool, tuple[int, int]]:
+    return item[0] is not None, item[0] or (0, 0)
 
 
 def _expression(table: MetaTable, where: Where) -> BooleanExpression:

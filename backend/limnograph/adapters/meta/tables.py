@@ -13,16 +13,19 @@ from collections.abc import Iterator, Mapping
 from pyiceberg.catalog import Catalog, MetastoreCatalog
 from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError
-from pyiceberg.partitioning import PARTITION_FIELD_ID_START
+from pyiceberg.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from pyiceberg.schema import Schema, assign_fresh_schema_ids, index_by_id
 from pyiceberg.serializers import ToOutputFile
 from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadataV2
 from pyiceberg.table.update import (
+    AddPartitionSpecUpdate,
     AddSchemaUpdate,
     AssertCurrentSchemaId,
+    AssertDefaultSpecId,
     AssertTableUUID,
     SetCurrentSchemaUpdate,
+    SetDefaultSpecUpdate,
     SetPropertiesUpdate,
     TableRequirement,
     TableUpdate,
@@ -72,23 +75,28 @@ def ensure_meta_tables(catalog: Catalog, namespace: str) -> list[str]:
 
 
 def _upgrade(catalog: Catalog, found: Table, table: MetaTable) -> None:
-    """Add this version's columns and properties to a table that lacks them, in one commit. A table of this version
-    lacks columns if it was created before the version was released, and sibling names if it was created without them.
+    """Add this version's columns, partitioning and properties to a table that lacks them, in one commit. A table of
+    this version lacks columns if it was created before the version was released, and sibling names if it was created
+    without them.
     """
     for attempt in range(UPGRADE_ATTEMPTS):
         version = _version(found)
         if version > SCHEMA_VERSION:
             return
         schema = upgraded_schema(found.schema(), found.metadata.last_column_id, iceberg_schema(table))
-        if schema is None and version == SCHEMA_VERSION and SIBLINGS_PROPERTY in found.properties:
+        spec = upgraded_spec(found, table)
+        if schema is None and spec is None and version == SCHEMA_VERSION and SIBLINGS_PROPERTY in found.properties:
             return
         added: tuple[TableUpdate, ...] = ()
         if schema is not None:
             added = (AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate())
+        if spec is not None:
+            added = (*added, AddPartitionSpecUpdate(spec=spec), SetDefaultSpecUpdate())
         told = table_properties() | siblings_of(table)
         requirements: tuple[TableRequirement, ...] = (
             AssertTableUUID(uuid=found.metadata.table_uuid),
             AssertCurrentSchemaId.model_validate({"current-schema-id": found.metadata.current_schema_id}),
+            AssertDefaultSpecId.model_validate({"default-spec-id": found.metadata.default_spec_id}),
         )
         try:
             catalog.commit_table(found, requirements, (*added, SetPropertiesUpdate(updates=told)))
@@ -119,6 +127,17 @@ def upgraded_schema(found: Schema, last_column_id: int, wanted: Schema) -> Schem
     ids = itertools.count(max(last_column_id, *taken, *promised) + 1) if taken & promised else None
     fields = _merged(found.as_struct(), wanted.as_struct(), ids)
     return Schema(*fields, schema_id=found.schema_id + 1, identifier_field_ids=found.identifier_field_ids)
+
+
+def upgraded_spec(found: Table, table: MetaTable) -> PartitionSpec | None:
+    """The partitioning of new rows, if the table's is another one; files of older rows keep theirs."""
+    current, wanted = found.spec(), partition_spec(table)
+    told = [[(field.source_id, str(field.transform)) for field in spec.fields] for spec in (current, wanted)]
+    if len(told[0]) != 1 or len(told[1]) != 1 or told[0] == told[1] or told[0][0][0] != told[1][0][0]:
+        return None
+    (field,), spec_id = wanted.fields, max(found.specs()) + 1
+    last = found.metadata.last_partition_id or PARTITION_FIELD_ID_START
+    return PartitionSpec(PartitionField(field.source_id, last + 1, field.transform, field.name), spec_id=spec_id)
 
 
 def _merged(found: StructType, wanted: StructType, ids: Iterator[int] | None) -> list[NestedField]:

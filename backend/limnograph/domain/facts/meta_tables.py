@@ -254,7 +254,7 @@ RUNS = MetaTable("runs", columns_of(RunFact), ("run_id", "status"), ("at", "mont
 ALERTS = MetaTable(
     "alerts", columns_of(AlertFact), ("fingerprint", "starts_at", "status"), ("starts_at", "month"), ("starts_at",)
 )
-REPORTS = MetaTable("reports", columns_of(ReportFact), ("event_id",), ("at", "month"), ("at",))
+REPORTS = MetaTable("reports", columns_of(ReportFact), ("event_id",), ("at", "day"), ("at",))
 LABELS = MetaTable("labels", columns_of(LabelFact), ("event_id",), ("at", "month"), ("at",))
 EFFECTS = MetaTable(
     "effects",
