@@ -2198,6 +2198,41 @@ export interface components {
             t: number;
         };
         /**
+         * MergeOnRead
+         * @description What scans of the range merged and what row-level commits of the range cost. Null = unknown.
+         *
+         *         `modes`: empty for a format without such properties. Live files at the end of the range: `deletes_per_data_file`,
+         *         and `delete_bytes_ratio` of delete bytes to data bytes; `oldest_delete_at`: commit that added the oldest live delete
+         *         file, null without one, if that snapshot has expired, or if the format does not record it.
+         *
+         *         `merged_files`: delete files that scans applied per data file they opened; `merged_bytes`: the same in bytes, at the
+         *         average size of the live delete files. `merging_commits` added delete files; the rows in them were `changed_share`
+         *         of the table a day. `rewriting_commits` wrote data files again instead, `rewritten_bytes` in all, and
+         *         `small_rewrites` of them dropped at most 1 % of those rows.
+         *
+         *         `fits`: the mode that these numbers speak for; null: not known, `because` of what is missing.
+         */
+        MergeOnRead: {
+            /** @enum {unknown} */
+            because: "deletes_unknown" | "merging_is_cheap" | "no_row_changes" | "no_scans" | "reads_merge_much" | "rewriting_is_cheap" | "rewriting_unknown" | "writes_rewrite_much";
+            bytes: number | null;
+            changed_share: number | null;
+            data_files: number | null;
+            delete_bytes: number | null;
+            delete_bytes_ratio: number | null;
+            delete_files: number | null;
+            deletes_per_data_file: number | null;
+            fits: ("copy-on-write" | "merge-on-read") | null;
+            merged_bytes: number | null;
+            merged_files: number | null;
+            merging_commits: number;
+            modes: components["schemas"]["WriteMode"][];
+            oldest_delete_at: number | null;
+            rewriting_commits: number;
+            rewritten_bytes: number | null;
+            small_rewrites: number | null;
+        };
+        /**
          * Note
          * @description What is missing and why: a code from a closed set and a sentence.
          */
@@ -2333,6 +2368,8 @@ export interface components {
         /**
          * PartitionRow
          * @description One partition at `at`. Shares are relative to the table; `delete_ratio`: delete files for each data file;
+         *         `delete_bytes_ratio`: their bytes for each byte of data files; `oldest_delete_at`: commit that added the oldest live
+         *         delete file, null without one or if it is unknown;
          *         `bytes_over_median`: relative to the median partition, null unless every partition is named. Deltas: since `cmp`.
          */
         PartitionRow: {
@@ -2343,10 +2380,13 @@ export interface components {
             bytes_share: number | null;
             data_files: number | null;
             data_files_delta: number | null;
+            delete_bytes: number | null;
+            delete_bytes_ratio: number | null;
             delete_files: number | null;
             delete_ratio: number | null;
             files_share: number | null;
             last_committed_at: number | null;
+            oldest_delete_at: number | null;
             partition: string;
             records: number | null;
             small_files: number | null;
@@ -2483,6 +2523,7 @@ export interface components {
             filters: components["schemas"]["FilterColumn"][];
             filters_known: number;
             format: string | null;
+            merges: components["schemas"]["MergeOnRead"];
             namespace: string;
             notes: components["schemas"]["Note"][];
             points: components["schemas"]["ReadPoint"][];
@@ -3342,6 +3383,17 @@ export interface components {
         UserReads: {
             reads: number;
             user: string;
+        };
+        /**
+         * WriteMode
+         * @description How an operation changes rows: property `write.delete.mode`, `write.update.mode` or `write.merge.mode`.
+         *         `declared` false: it is not set, and `mode` is Iceberg's default.
+         */
+        WriteMode: {
+            declared: boolean;
+            mode: string;
+            /** @enum {unknown} */
+            operation: "delete" | "merge" | "update";
         };
         /**
          * WritingRun
@@ -6395,7 +6447,7 @@ export interface operations {
                 /** @description Only partitions with these values: `day=2026-11-20`, several joined with `/`; a trailing `*` matches a prefix. */
                 partition?: string;
                 /** @description Sort order; deltas sort by absolute value. */
-                sort?: "data_files" | "bytes" | "average_file_bytes" | "small_files" | "delete_ratio" | "last_committed_at" | "data_files_delta" | "bytes_delta" | "partition";
+                sort?: "data_files" | "bytes" | "average_file_bytes" | "small_files" | "delete_ratio" | "delete_bytes" | "oldest_delete_at" | "last_committed_at" | "data_files_delta" | "bytes_delta" | "partition";
                 /** @description Unknown values are last in both orders. */
                 dir?: "asc" | "desc";
                 /** @description Rows. */

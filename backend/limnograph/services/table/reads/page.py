@@ -22,6 +22,7 @@ from limnograph.services.reads.source import ReadSource, TableReads
 from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.services.table.histories import TableHistories
 from limnograph.services.table.reads.filters import filters_of
+from limnograph.services.table.reads.merges import merge_on_read
 from limnograph.services.table.reads.numbers import NOTHING, engines_of, numbers_of, readers_of, skipped_share
 from limnograph.services.table.reads.stale import stale_reads
 
@@ -52,6 +53,7 @@ class ReadPages:
         history, reads = self.read(name, start, end)
         total = next(reads.summed().iter_rows(named=True), None)
         by_reader = reads.summed(_READER)
+        numbers = numbers_of(total) if total else NOTHING
         known = total["filters_known"] or 0 if total else 0
         width_us = _width_us(start, end, exact=reads.exact)
         notes = [] if reads.exact else [Note(code="reads_by_hour", sentence=_HOURS)]
@@ -59,7 +61,7 @@ class ReadPages:
             **self._tables.head(name, history, notes),
             range=span,
             resolution="raw" if reads.exact else "hour",
-            total=numbers_of(total) if total else NOTHING,
+            total=numbers,
             engines=engines_of(reads.summed(("engine",))),
             step_s=width_us // MICROS_PER_SECOND,
             points=_points(reads, history, width_us),
@@ -67,6 +69,7 @@ class ReadPages:
             filters=filters_of((total["filter_columns"] if total else None) or (), known, history),
             readers=readers_of(by_reader),
             stale=stale_reads(by_reader, history),
+            merges=merge_on_read(history, numbers, start, end),
         )
 
 
