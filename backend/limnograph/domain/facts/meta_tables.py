@@ -136,7 +136,8 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     metadata_bytes: Annotated[int | None, Col(50, LONG, "size of that metadata file")] = None
     live_snapshots: Annotated[int | None, Col(51, INT, "snapshots in that metadata file")] = None
     oldest_snapshot_at: Annotated[
-        Micros | None, Col(90, TIMESTAMPTZ, "commit time of the oldest snapshot in that metadata file")
+        Micros | None,
+        Col(90, TIMESTAMPTZ, "commit of its oldest snapshot that no branch or tag points at; null: there is none"),
     ] = None
     metadata_log_entries: Annotated[
         int | None, Col(85, LONG, "older metadata files that this file lists; Iceberg only")

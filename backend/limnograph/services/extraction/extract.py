@@ -63,7 +63,8 @@ class _Run:
         self._metadata, self._due, self._reader, self._now = metadata, due, reader, now
         self._main = set(metadata.ancestors(metadata.head_id))
         self._with_partitions = set(due.with_partitions)
-        times = [snapshot.committed_at for snapshot in metadata.snapshots.values()]
+        held = {metadata.head_id, *(ref.snapshot_id for ref in metadata.refs.values())}
+        times = [each.committed_at for each in metadata.snapshots.values() if each.snapshot_id not in held]
         self._oldest = min((at for at in times if at is not None), default=None)
         self._refs: dict[int, list[str]] = {}
         for name, ref in sorted(metadata.refs.items()):

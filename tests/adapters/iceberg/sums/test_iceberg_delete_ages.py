@@ -47,12 +47,14 @@ def test_a_delete_whose_snapshot_has_expired_is_of_unknown_age(tmp_path: Path) -
     assert deletes(table) == (320, None)
 
 
-def test_the_oldest_retained_snapshot_dates_the_metadata(tmp_path: Path) -> None:
+def test_the_oldest_snapshot_is_one_that_no_branch_or_tag_keeps(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path)
     first = table.append(table.file("eu"))
+    assert facts(table.metadata_location)[-1].oldest_snapshot_at is None, "main points at it"
     table.tick(60_000)
     table.append(table.file("eu"))
-    before = facts(table.metadata_location)
-    assert [fact.oldest_snapshot_at for fact in before] == [before[0].committed_at] * 2
-    table.expire(first)
-    assert facts(table.metadata_location)[-1].oldest_snapshot_at == before[1].committed_at
+    table.append(table.file("eu"))
+    begun, second, _ = facts(table.metadata_location)
+    assert begun.oldest_snapshot_at == begun.committed_at
+    table.set_ref("release", first, "tag")
+    assert facts(table.metadata_location)[-1].oldest_snapshot_at == second.committed_at
