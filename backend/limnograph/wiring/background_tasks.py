@@ -31,7 +31,7 @@ from limnograph.services.reads.log import ReadLog
 from limnograph.services.server.live import Live
 from limnograph.services.sources.cold_reads import WITHIN_S
 from limnograph.services.sources.metrics import Metrics
-from limnograph.wiring.readers import ReaderFindings
+from limnograph.wiring.readers import ReaderServices
 
 REFRESH_S = 2.0
 PROBE_SOURCES_S = 30.0
@@ -191,7 +191,7 @@ async def keep_observing_jobs(jobs: JobFindings, evaluator: FindingsEvaluator, s
             _log.exception("jobs could not be evaluated")
 
 
-async def keep_observing_readers(readers: ReaderFindings, evaluator: FindingsEvaluator, store: HotStore) -> None:
+async def keep_observing_readers(readers: ReaderServices, evaluator: FindingsEvaluator, store: HotStore) -> None:
     """Evaluate reported reads and the pointers of catalogs, once the meta tables have been read."""
     while True:
         await asyncio.sleep(OBSERVE_READERS_S if store.attempted else EVALUATE_S)

@@ -1,7 +1,8 @@
-"""Findings of readers: what engines reported, and where the catalogs point."""
+"""Who reads tables: numbers and findings from what engines reported, and where the catalogs point."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,16 +15,19 @@ from limnograph.services.findings.pointer_findings import PointerFindings
 from limnograph.services.findings.read_findings import ReadFindings
 from limnograph.services.lake.store import HotStore
 from limnograph.services.reads.log import ReadLog
+from limnograph.services.reads.recent import RecentReads
 
 
-class ReaderFindings(NamedTuple):
-    """What observes readers."""
+class ReaderServices(NamedTuple):
+    """What observes readers, and the numbers of recent reads."""
 
     reads: ReadFindings
     pointers: PointerFindings
+    recent: RecentReads
 
     async def observe(self, evaluator: FindingsEvaluator) -> None:
-        """Hand the episodes of both to the evaluator. Called by one task."""
+        """Compute recent numbers, and hand the episodes of reads and pointers to the evaluator. Called by one task."""
+        await asyncio.to_thread(self.recent.refresh)
         self.pointers.observe(evaluator)
         await self.reads.observe(evaluator)
 
@@ -37,9 +41,10 @@ class ReaderSources(NamedTuple):
     sighted: Callable[[], Sighted | None]
 
 
-def reader_findings(sources: ReaderSources, clock: Clock, limits: FindingLimits) -> ReaderFindings:
+def reader_services(sources: ReaderSources, clock: Clock, limits: FindingLimits) -> ReaderServices:
     """Observers over the given sources."""
-    return ReaderFindings(
+    return ReaderServices(
         ReadFindings(sources.store, sources.log, sources.engine, clock, limits=limits),
         PointerFindings(sources.store, sources.sighted, clock, limits=limits),
+        RecentReads(sources.store, sources.log, clock),
     )

@@ -76,7 +76,7 @@ from limnograph.services.timeline.tier_reader import TierReader
 from limnograph.services.timeline.timeline import TimelineService
 from limnograph.services.watcher.viewed import ViewedTables
 from limnograph.wiring.notes import note_pages
-from limnograph.wiring.readers import ReaderFindings, ReaderSources, reader_findings
+from limnograph.wiring.readers import ReaderServices, ReaderSources, reader_services
 from limnograph.wiring.watcher_link import Readiness, WatcherLink
 
 
@@ -179,7 +179,7 @@ class SharedServices:
     """Evaluates what is wrong with each table."""
     job_findings: JobFindings
     """Evaluates the jobs that read tables."""
-    readers: ReaderFindings
+    readers: ReaderServices
     """Evaluates who reads tables, and where catalogs point."""
     finding_effects: FindingEffects
     """Measures what the causes of findings did to jobs."""
@@ -262,7 +262,7 @@ def _shared(options: ServerOptions) -> SharedServices:
             objectives=options.promised,
             directory=directory,
         ),
-        readers=reader_findings(ReaderSources(store, read_log, engine, watcher.sighted), clock, options.limits),
+        readers=reader_services(ReaderSources(store, read_log, engine, watcher.sighted), clock, options.limits),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 
@@ -280,6 +280,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         catalogs=tuple(options.catalogs),
         findings=findings,
         linked=shared.job_directory.linked,
+        recent=lambda: shared.readers.recent.numbers,
     )
     commits = CommitLists(store)
     context = AlertContext(
@@ -321,6 +322,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
             shared.alerts,
             findings=lambda: shared.evaluator.board,
             team=shared.team.version,
+            reads=lambda: shared.readers.recent.numbers.version,
         ),
         live=shared.live,
         named=store.named,
