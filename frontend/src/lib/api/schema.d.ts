@@ -2557,6 +2557,19 @@ export interface components {
             snapshot_id: string | null;
         };
         /**
+         * RecentTableReads
+         * @description Scans and queries that engines reported in the last 24 hours, whatever the range. 95th percentiles in seconds;
+         *         `missed_share`: of the scans whose filter columns are known, the share that filters no partition column, null if
+         *         none is known or if the table has no partition columns.
+         */
+        RecentTableReads: {
+            missed_share: number | null;
+            planning_p95_seconds: number | null;
+            queries: number;
+            query_p95_seconds: number | null;
+            scans: number;
+        };
+        /**
          * Ref
          * @description A branch or tag.
          */
@@ -3152,6 +3165,7 @@ export interface components {
          * @description One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested by `within`,
          *         `grew` or `sort`. `findings`: the open ones, the most severe first, acknowledged ones last, whatever the range;
          *         acknowledged ones do not count for `reason` and the order of the list. `owner`: as in `Finding`.
+         *         `reads` null: none was reported, or reports were not read yet.
          */
         TableRow: {
             catalog: string;
@@ -3164,6 +3178,8 @@ export interface components {
             namespace: string;
             /** @default null */
             owner: string | null;
+            /** @default null */
+            reads: components["schemas"]["RecentTableReads"] | null;
             reason: components["schemas"]["Reason"];
             spark: (number | null)[];
             /** @enum {unknown} */
@@ -5579,7 +5595,7 @@ export interface operations {
                 /** @description `catalog.namespace` or a namespace. */
                 ns?: string;
                 /** @description `attention`: by rank of reason, then magnitude. `growth`: by the largest increase in data files within `within` seconds, as a share. */
-                sort?: "attention" | "name" | "data_files" | "delete_files" | "records" | "bytes" | "small_files" | "file_size_p50" | "manifests" | "live_snapshots" | "small_share" | "delete_share" | "skew" | "commits" | "last_commit" | "job_duration" | "job_p95" | "delta_data_files" | "delta_delete_files" | "delta_records" | "delta_bytes" | "delta_job_duration" | "delta_job_p95" | "delta_share_data_files" | "delta_share_delete_files" | "delta_share_records" | "delta_share_bytes" | "growth";
+                sort?: "attention" | "name" | "data_files" | "delete_files" | "records" | "bytes" | "small_files" | "file_size_p50" | "manifests" | "live_snapshots" | "small_share" | "delete_share" | "skew" | "commits" | "last_commit" | "job_duration" | "job_p95" | "delta_data_files" | "delta_delete_files" | "delta_records" | "delta_bytes" | "delta_job_duration" | "delta_job_p95" | "delta_share_data_files" | "delta_share_delete_files" | "delta_share_records" | "delta_share_bytes" | "growth" | "planning_p95" | "missed_share";
                 /** @description Unknown values are last in both orders. */
                 dir?: "asc" | "desc";
                 /** @description Start, epoch ms, inclusive. */
@@ -5604,6 +5620,10 @@ export interface operations {
                 format?: "iceberg" | "delta" | "hudi" | null;
                 /** @description Only tables that a job reads or writes, or that none does: jobs that ran in the last 14 days, and those of the settings. */
                 has_job?: boolean;
+                /** @description Only tables whose scans of the last 24 hours have a 95th percentile of planning times above so many seconds. */
+                planning?: number;
+                /** @description Only tables of whose scans in the last 24 hours more than this share filters no partition column (0.5: half of those whose filter columns are known). */
+                missed?: number;
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;
                 /** @description Rows per page. */
@@ -5718,6 +5738,10 @@ export interface operations {
                 format?: "iceberg" | "delta" | "hudi" | null;
                 /** @description Only tables that a job reads or writes, or that none does: jobs that ran in the last 14 days, and those of the settings. */
                 has_job?: boolean;
+                /** @description Only tables whose scans of the last 24 hours have a 95th percentile of planning times above so many seconds. */
+                planning?: number;
+                /** @description Only tables of whose scans in the last 24 hours more than this share filters no partition column (0.5: half of those whose filter columns are known). */
+                missed?: number;
             };
             header?: never;
             path?: never;
