@@ -8,7 +8,20 @@ import { TimelinePage } from '../timeline.ts';
 import type { Fleet, Timeline } from './wire.ts';
 import { sideways } from './ways.ts';
 
-const FILTERS = ['severity', 'code', 'acknowledged', 'owner', 'format', 'has_job', 'grew', 'within'];
+const FILTERS = [
+  'severity',
+  'code',
+  'acknowledged',
+  'owner',
+  'format',
+  'has_job',
+  'grew',
+  'within',
+  'planning',
+  'missed',
+];
+/** Orders that the recorded list does not have. */
+const UNRECORDED = ['growth', 'planning_p95', 'missed_share'];
 const HOUR_MS = 3_600_000;
 const OTHER = 'lake.sales.orders';
 
@@ -25,8 +38,7 @@ async function serveFilters(page: Page): Promise<URL[]> {
     if (filtered.length) asked.push(new URL(route.request().url()));
     // the worst tables of the whole fleet are the first of the recorded list
     for (const name of ['q', 'ns']) if (!url.searchParams.has(name)) url.searchParams.set(name, '');
-    const growing = url.searchParams.get('sort') === 'growth';
-    if (growing) url.searchParams.set('sort', 'attention');
+    if (UNRECORDED.includes(url.searchParams.get('sort') ?? '')) url.searchParams.set('sort', 'attention');
     const answer = await route.fetch({ url: url.href });
     const body = (await answer.json()) as Fleet;
     if (filtered.length) {
@@ -36,6 +48,15 @@ async function serveFilters(page: Page): Promise<URL[]> {
       rows.forEach((row, i) =>
         Object.assign(row, {
           growth: i > 1 ? null : { files_before: 100, files_after: i ? 130 : 400, share: i ? 0.3 : 3, at },
+          reads: i
+            ? null
+            : {
+                scans: 412,
+                queries: 9,
+                planning_p95_seconds: 1.4,
+                query_p95_seconds: null,
+                missed_share: 0.83,
+              },
         }),
       );
       Object.assign(body, { rows, total: rows.length });
@@ -73,6 +94,29 @@ test('M10: which tables grew by more than 20 % in an hour is asked by keyboard, 
   await expect(page).toHaveURL(/sort=growth/);
   await expect.poll(() => asked.at(-1)?.searchParams.get('sort')).toBe('growth');
   await accessible(page);
+});
+
+test('ready-made views list slow planning and scans that miss the partitions, with their numbers', async ({
+  page,
+}) => {
+  const asked = await serveFilters(page);
+  await page.goto('/');
+  const views = page.getByRole('button', { name: 'Views' });
+  await views.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'Tables whose scans take more than 1 s to plan' }).press('Enter');
+  await expect(page).toHaveURL(/planning=1/);
+  await expect(chips(page)).toHaveText(['planning p95 > 1 s']);
+  await expect(page.getByRole('columnheader', { name: 'Planning p95' })).toBeVisible();
+  await expect(page.getByRole('cell', { name: '1.4 s' })).toBeVisible();
+  expect(asked.at(-1)?.searchParams.get('sort')).toBe('planning_p95');
+  await accessible(page);
+  await views.press('Enter');
+  await page.getByRole('link', { name: 'Tables where most scans miss the partition filter' }).press('Enter');
+  await expect(chips(page)).toHaveText(['scans that miss the partitions > 50 %']);
+  await expect(page.getByRole('cell', { name: '83 %', exact: true })).toBeVisible();
+  await chips(page).first().press('Enter');
+  await expect(page).not.toHaveURL(/missed=0/);
 });
 
 test('each filter has its numbers, a chip that takes it away, and a plain word when nothing matches', async ({

@@ -160,6 +160,31 @@ test('a row opens the finding: cause, effects, evidence with units, history, ear
   expect(summary).toMatch(new RegExp(`${FINDINGS}/${BURST_FINDING}\\?tz=UTC\n$`));
 });
 
+test('a finding of readers names the column and the share, and leads to the page of reads', async ({
+  page,
+}) => {
+  await serveFindings(page, [
+    burst({
+      ...{ code: 'filter_not_pruned', group: 'readers', subject: 'customer_id', severity: 'warning' },
+      ...{ cause: null, effects: [] },
+      evidence: { share: 0.83, scans: 412, opened_share: 0.9, threshold_share: 0.5 },
+    }),
+  ]);
+  await page.goto(`${FINDINGS}/${BURST_FINDING}`);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(
+    '83 % of scans filter customer_id, which neither partitions nor sorts the table; they open 90 % of its files',
+  );
+  const evidence = page.getByRole('region', { name: 'Evidence' });
+  await expect(evidence).toContainText(/Share of scans\s*83 %/);
+  await expect(evidence).toContainText(/Scans of 7 days\s*412/);
+  await expect(page.getByRole('main')).toContainText('Sort or partition the table by the column');
+  await accessible(page);
+  await expect(page.getByRole('link', { name: 'Reads', exact: true })).toHaveAttribute(
+    'href',
+    '/t/lake/sales/customer_events/reads',
+  );
+});
+
 test('an unknown finding is not found, and leads back to the list', async ({ page, complaints }) => {
   await serveFindings(page, STORY);
   await page.goto(`${FINDINGS}/${'a'.repeat(32)}`);

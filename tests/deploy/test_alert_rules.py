@@ -28,6 +28,7 @@ NAMES = {
     "SmallFileProliferation",
     "LakehouseCompactionBacklog",
     "LakehouseSnapshotsTooMany",
+    "LakehouseSnapshotsTooOld",
     "LakehouseTableStale",
     "LakehouseDeleteFilesGrowing",
     "LakehousePartitionSkew",

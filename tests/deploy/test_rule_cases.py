@@ -50,6 +50,7 @@ HEALTHY = {
     "lakehouse_table_delete_files": constant(10),
     "lakehouse_table_delete_bytes": constant(1e6),
     "lakehouse_table_snapshots": constant(50),
+    "lakehouse_table_oldest_snapshot_timestamp_seconds": Sample(lambda t: 60 * t - 300_000),
     "lakehouse_table_partition_skew_ratio": constant(2),
     "lakehouse_table_metadata_bytes": constant(50_000),
     "lakehouse_table_manifests": constant(20),
@@ -78,6 +79,7 @@ SICK = {
     "lakehouse_table_small_files": 1_500,
     "lakehouse_table_debt_files": 1_400,
     "lakehouse_table_snapshots": 5_000,
+    "lakehouse_table_oldest_snapshot_timestamp_seconds": -3_000_000,
     "lakehouse_table_partition_skew_ratio": 40,
     "lakehouse_table_metadata_bytes": 1e8,
     "lakehouse_table_last_commit_timestamp_seconds": 0,
@@ -88,6 +90,7 @@ SICK = {
 SICK_ALERTS = {
     "LakehouseCompactionBacklog": 1,
     "LakehouseSnapshotsTooMany": 1,
+    "LakehouseSnapshotsTooOld": 1,
     "LakehousePartitionSkew": 1,
     "LakehouseMetadataGrowing": 1,
     "LakehouseTableStale": 1,
@@ -319,4 +322,4 @@ def test_each_alert_fires_as_often_as_the_case_expects(case: str, tmp_path: Path
 
 def test_every_alert_fires_in_a_case_and_is_silent_in_others() -> None:
     assert {name for _, fires in CASES.values() for name in fires} == set(ALERTS)
-    assert len(ALERTS) == 16
+    assert len(ALERTS) == 17

@@ -41,7 +41,7 @@ SHARED: dict[str, float] = {
 OF_RULES_ALONE = {
     *("partition_skew_bytes", "manifests", "metadata_bytes", "commit_retries", "stream_lag_seconds"),
     *("watermark_lag_seconds", "extraction_lag_seconds", "inbox_age_seconds"),
-    *("debt_files", "small_files_share", "snapshots", "failed_checkpoints"),
+    *("debt_files", "small_files_share", "snapshots", "snapshot_age_seconds", "failed_checkpoints"),
 }
 WORDS = {1: "one", 3: "three", 10: "ten", 0.1: "a tenth", 0.5: "half", 0.75: "three quarters"}
 TIMES = {300: "five minutes", 600: "ten minutes", 900: "fifteen minutes", 1800: "half an hour", 3600: "an hour"}
@@ -49,7 +49,7 @@ SECONDS = {"m": 60, "h": 3600}
 
 
 class Number(float):
-    """A threshold as prose writes it: `{x:,.0f}`, `{x:word}`, `{x:Word}`, `{x:time}`, `{x:MiB}`, `{x:GiB}`."""
+    """A threshold as prose writes it: `{x:,.0f}`, `{x:word}`, `{x:Word}`, `{x:time}`, `{x:days}`, `{x:MiB}`, `{x:GiB}`."""
 
     def __format__(self, spec: str) -> str:
         if spec.lower() == "word":
@@ -57,6 +57,8 @@ class Number(float):
             return word.capitalize() if spec == "Word" else word
         if spec == "time":
             return TIMES.get(int(self), "a time that this test cannot write")
+        if spec == "days":
+            return f"{self / 86_400:g}"
         sizes = {"MiB": 2**20, "GiB": 2**30}
         return f"{self / sizes[spec]:g} {spec}" if spec in sizes else format(float(self), spec)
 
@@ -72,6 +74,10 @@ PROSE = {
         "For {hold:time},",
     ),
     "lakehouse-snapshots-too-many": ("{snapshots:,.0f} snapshots. To override it",),
+    "lakehouse-snapshots-too-old": (
+        "{snapshot_age_seconds:,.0f} seconds (30 days). To override it",
+        "points at is more than {snapshot_age_seconds:days} days old",
+    ),
     "lakehouse-delete-files-growing": (
         "{delete_ratio:g} delete files per data file, or delete bytes per data byte",
         "more than {delete_ratio:word} of the table's bytes",

@@ -22,7 +22,9 @@ from serving_kit import HOUR, NOW, lake, parts, row
 def exposed() -> set[str]:
     """Families with a sample in what the server, the pipeline and a measured job really serve."""
     columns = "total_delete_files total_delete_bytes total_bytes target_file_bytes debt_files manifests metadata_bytes "
-    known: dict[str, Any] = dict.fromkeys([*columns.split(), "live_snapshots", "small_files", "file_size_p50"], 5)
+    known: dict[str, Any] = dict.fromkeys(
+        [*columns.split(), "live_snapshots", "oldest_snapshot_at", "small_files", "file_size_p50"], 5
+    )
     known["metadata_bytes"] = 10 << 20  # a finding
     rows = [row(i, NOW - (9 - i) * HOUR, i, skew_max_over_median=2.0, observed_at=NOW, **known) for i in range(1, 8)]
     made = parts(lake(rows))

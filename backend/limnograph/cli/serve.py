@@ -49,7 +49,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     from limnograph.jobs.logs import configure
     from limnograph.jobs.serve import free_port, serve
     from limnograph.wiring.from_settings import build
-    from limnograph.wiring.server_metrics import catalog_answers, own_metrics, queried_sources
+    from limnograph.wiring.server_metrics import catalog_answers, own_metrics, queried_sources, table_reads
     from limnograph.wiring.server_runtime import ServerRuntime
     from limnograph.wiring.state import private_state
 
@@ -69,6 +69,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
         services.gauges.numbers,
         lambda: services.store.watermark,
         board=lambda: services.evaluator.board,
+        reads=partial(table_reads, services),
         own=lambda: {**own_metrics(services), **counts.told()},
         collectors=[
             traffic,

@@ -71,6 +71,8 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     acknowledged: AcknowledgedFilter | None = None
     scope: NoteScope | None = None
     target_id: str | None = None
+    planning: float | None = None
+    missed: float | None = None
     kind: NoteKind | None = None
     format: TableFormat | None = None
     has_job: bool | None = None
@@ -110,6 +112,8 @@ def of_tables(query: FleetQuery) -> CursorQuery:
         owner=query.owner or None,
         format=query.format,
         has_job=query.has_job,
+        planning=query.planning_s,
+        missed=query.missed,
     )
 
 

@@ -28,9 +28,14 @@ FindingCode = Literal[
     "spec_changed",
     "stale",
     "history_gap",
+    "stale_reader",
+    "two_pointers",
+    "filter_not_pruned",
 ]
-FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema", "health"]
+FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema", "health", "readers"]
 FindingSeverity = Literal["critical", "warning", "info"]
+ObservedSource = Literal["jobs", "reads", "pointers"]
+"""What findings follow from that do not follow from commits: runs, reported reads, and the pointers of catalogs."""
 ClosedBy = Literal["run", "expired", "merged", "retracted", "retired"]
 """Why a finding closed, if no commit closed it."""
 UNSHOWN: frozenset[ClosedBy] = frozenset({"merged", "retracted"})
@@ -73,11 +78,20 @@ CODES: dict[FindingCode, CodeTraits] = {
     "spec_changed": CodeTraits("schema", "info"),
     "stale": CodeTraits("health", "warning"),
     "history_gap": CodeTraits("health", "info"),
+    "stale_reader": CodeTraits("readers", "warning"),
+    "two_pointers": CodeTraits("readers", "warning"),
+    "filter_not_pruned": CodeTraits("readers", "warning", needs_size=True),
 }
 EVENT_CODES: frozenset[FindingCode] = frozenset(
     {"file_burst", "schema_breaking", "schema_changed", "spec_changed", "history_gap"}
 )
 """Findings that begin with one event, whose instant is their `opened_at`; all others are conditions that last."""
+OBSERVED: dict[ObservedSource, frozenset[FindingCode]] = {
+    "jobs": frozenset(code for code, traits in CODES.items() if traits.group == "jobs"),
+    "reads": frozenset({"stale_reader", "filter_not_pruned"}),
+    "pointers": frozenset({"two_pointers"}),
+}
+"""Codes by source. Such a finding has a subject; `objective_missed` without one follows from commits."""
 SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
 """From the most severe to the least."""
 

@@ -74,5 +74,11 @@ class FindingLimits(NamedTuple):
     failed_of: int = 6
     failed_within: float = 6.0  # times the median gap
     slower: float = 1.10  # lower bound of the ratio
+    stale_reads: int = 3  # of one reader within an hour
+    unpruned_scans: int = 20  # of 7 days
+    unpruned_share: float = 0.5  # of these scans
+    unpruned_back: float = 0.3
+    unpruned_opened: float = 0.5  # of the live files
+    unpruned_bytes: int = 10 << 30
     slower_back: float = 1.10  # upper bound of the ratio
     usual_after: int = 7 * DAY  # a level that held this long is the new usual one

@@ -43,6 +43,8 @@ FleetSort = Literal[
     "delta_share_records",
     "delta_share_bytes",
     "growth",
+    "planning_p95",
+    "missed_share",
 ]
 Direction = Literal["asc", "desc"]
 TableFormat = Literal["iceberg", "delta", "hudi"]
@@ -54,6 +56,7 @@ DEFAULT_LIMIT = 50
 DEFAULT_WITHIN_S, MAX_WITHIN_S = 300, 7 * 86_400
 HEAT_ROWS = 30
 MAX_GREW = 1_000_000.0
+MAX_PLANNING_S = 3_600
 
 
 class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +66,8 @@ class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
     usual time). `compare_s`: differences are against the state this many seconds before the end, instead of the state
     at the start. `severity`, `code`, `acknowledged`: only tables with an open finding that matches all of them; with
     `acknowledged` None, one that is not acknowledged. `has_job`: whether a job reads or writes the table.
+    `planning_s`: only tables whose scans of the last 24 hours have a 95th percentile of planning times above so many
+    seconds. `missed`: only those of whose scans a larger share than this filters no partition column.
     """
 
     start: Millis
@@ -82,6 +87,8 @@ class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
     owner: str = ""
     format: TableFormat | None = None
     has_job: bool | None = None
+    planning_s: float | None = None
+    missed: float | None = None
 
     @property
     def growth_within_s(self) -> int | None:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros
 
 
@@ -30,10 +31,17 @@ class CatalogSeen(msgspec.Struct, frozen=True):
     trouble: str = ""
 
 
+class PartedTable(msgspec.Struct, frozen=True):
+    """Names of one table location that point at different snapshots, in the same order; None: at none."""
+
+    names: list[TableName]
+    snapshot_ids: list[int | None]
+
+
 class Sighted(NamedTuple):
     """The watcher's progress over all catalogs: numbers of tables `listed` and `observed`, catalogs that responded, and
     whether a round over all catalogs has ended. `troubles`: one sentence per trouble of the last round. `unmatched`:
-    see ProbeRound.
+    see ProbeRound. `parted`: locations whose names point at different snapshots.
     """
 
     listed: int
@@ -43,6 +51,7 @@ class Sighted(NamedTuple):
     troubles: tuple[str, ...]
     catalogs: tuple[CatalogSeen, ...] = ()
     unmatched: tuple[str, ...] = ()
+    parted: tuple[PartedTable, ...] = ()
 
 
 class Trouble(msgspec.Struct, frozen=True):
@@ -65,8 +74,8 @@ class ProbeRound(msgspec.Struct, frozen=True, tag="probed"):
     A large round is sent in parts; `last` marks the final one, which alone reports the coverage of the round: `read`
     lists the catalogs whose pointers were read, so that their tables are known up to `at`, except for `failed` ones
     (`catalog.namespace.table`). `tables` counts observed tables, `listed` all tables. `unmatched` names settings that
-    match no table, such as `observe.include[0] 'lake.slaes.**'`. `cpu_s`: CPU time of the process and its parsers so
-    far, seconds.
+    match no table, such as `observe.include[0] 'lake.slaes.**'`. `parted` as in Sighted. `cpu_s`: CPU time of the
+    process and its parsers so far, seconds.
     """
 
     at: Micros
@@ -80,6 +89,7 @@ class ProbeRound(msgspec.Struct, frozen=True, tag="probed"):
     listed: int = 0
     catalogs: list[CatalogSeen] = []
     unmatched: list[str] = []
+    parted: list[PartedTable] = []
     cpu_s: float = 0.0
 
 

@@ -181,6 +181,26 @@ class JobFailingSettings(FindingSettings, frozen=True, kw_only=True):
     """Failed runs in a row."""
 
 
+class StaleReaderSettings(FindingSettings, frozen=True, kw_only=True):
+    """A reader that reads snapshots which main left more than 10 commits or 10 minutes before."""
+
+    reads: Count = _LIMITS.stale_reads
+    """Such reads within an hour."""
+
+
+class FilterNotPrunedSettings(FindingSettings, frozen=True, kw_only=True):
+    """Scans whose filter cannot skip files."""
+
+    scans: Count = _LIMITS.unpruned_scans
+    """Scans of 7 days whose filter columns and opened files are known, at least."""
+    share: Share = _LIMITS.unpruned_share
+    """Share of these scans that filter the column and open many files."""
+    opened_share: Share = _LIMITS.unpruned_opened
+    """Share of the live files above which a scan opens many."""
+    table_bytes: Bytes = _LIMITS.unpruned_bytes
+    """Bytes of the table, at least."""
+
+
 class FindingsSettings(FrozenSettings, frozen=True, kw_only=True):
     """What is wrong with tables and jobs ([findings.md](findings.md)). Each code has a section of its own, with
     `enabled` and its thresholds.
@@ -211,6 +231,9 @@ class FindingsSettings(FrozenSettings, frozen=True, kw_only=True):
     spec_changed: FindingSettings = FindingSettings()
     stale: StaleSettings = StaleSettings()
     history_gap: FindingSettings = FindingSettings()
+    stale_reader: StaleReaderSettings = StaleReaderSettings()
+    two_pointers: FindingSettings = FindingSettings()
+    filter_not_pruned: FilterNotPrunedSettings = FilterNotPrunedSettings()
 
     def of(self, code: FindingCode) -> FindingSettings:
         """The section of a code."""

@@ -9,6 +9,8 @@ from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.settings import Settings
 from limnograph.settings.findings import FindingsSettings
 
+_LIMITS = FindingLimits()
+
 
 def objectives_of(settings: Settings) -> Objectives:
     """What the settings promise."""
@@ -30,6 +32,7 @@ def limits_of(settings: FindingsSettings) -> FindingLimits:
         settings.manifests_fragmented,
     )
     skew, stale, silent = settings.partition_skew, settings.stale, settings.job_silent
+    filters = settings.filter_not_pruned
     return FindingLimits(
         disabled=frozenset(code for code in CODES if not settings.of(code).enabled),
         small_table_bytes=settings.small_table_bytes,
@@ -66,4 +69,10 @@ def limits_of(settings: FindingsSettings) -> FindingLimits:
         silent_median=silent.gaps,
         silent_least=round(silent.least_seconds * MICROS_PER_SECOND),
         failed_runs=settings.job_failing.runs,
+        stale_reads=settings.stale_reader.reads,
+        unpruned_scans=filters.scans,
+        unpruned_share=filters.share,
+        unpruned_back=min(filters.share, _LIMITS.unpruned_back),
+        unpruned_opened=filters.opened_share,
+        unpruned_bytes=filters.table_bytes,
     )

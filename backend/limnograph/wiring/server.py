@@ -76,6 +76,7 @@ from limnograph.services.timeline.tier_reader import TierReader
 from limnograph.services.timeline.timeline import TimelineService
 from limnograph.services.watcher.viewed import ViewedTables
 from limnograph.wiring.notes import note_pages
+from limnograph.wiring.readers import ReaderServices, ReaderSources, reader_services
 from limnograph.wiring.watcher_link import Readiness, WatcherLink
 
 
@@ -178,6 +179,8 @@ class SharedServices:
     """Evaluates what is wrong with each table."""
     job_findings: JobFindings
     """Evaluates the jobs that read tables."""
+    readers: ReaderServices
+    """Evaluates who reads tables, and where catalogs point."""
     finding_effects: FindingEffects
     """Measures what the causes of findings did to jobs."""
 
@@ -225,6 +228,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         alerts=CriticalAlerts(alerts).now,
         objectives=options.promised,
     )
+    read_log = ReadLog(inbox, engine, clock)
     notes = NoteRegistry(inbox, engine, clock)
     owners = OwnerDirectory(notes, TableOwners(store, engine).by_table, options.owners)
     return SharedServices(
@@ -239,7 +243,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         readiness=Readiness(watcher),
         live=live,
         inbox_state=InboxState(inbox),
-        read_log=ReadLog(inbox, engine, clock),
+        read_log=read_log,
         reported=ReportedCommits(),
         trino_rate=EventRate(),
         cases=cases,
@@ -258,6 +262,7 @@ def _shared(options: ServerOptions) -> SharedServices:
             objectives=options.promised,
             directory=directory,
         ),
+        readers=reader_services(ReaderSources(store, read_log, engine, watcher.sighted), clock, options.limits),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 
@@ -275,6 +280,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         catalogs=tuple(options.catalogs),
         findings=findings,
         linked=shared.job_directory.linked,
+        recent=lambda: shared.readers.recent.numbers,
     )
     commits = CommitLists(store)
     context = AlertContext(
@@ -316,6 +322,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
             shared.alerts,
             findings=lambda: shared.evaluator.board,
             team=shared.team.version,
+            reads=lambda: shared.readers.recent.numbers.version,
         ),
         live=shared.live,
         named=store.named,

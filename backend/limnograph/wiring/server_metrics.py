@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros
+from limnograph.services.reads.recent import TableReadNumbers
 from limnograph.services.sources.query_counts import CountedSource
 from limnograph.wiring.server import ServerServices
 
@@ -23,6 +25,13 @@ def own_metrics(services: ServerServices) -> dict[str, float | None]:
         "limnograph_meta_up": float(reading.error is None),
         **services.inbox_state.numbers(reading.lake.observed_at),
     }
+
+
+def table_reads(services: ServerServices) -> dict[TableName, TableReadNumbers]:
+    """Reads of the last hour by the table's current name."""
+    tables = services.store.reading.lake.tables
+    found = {tables[uuid].name: reads for uuid, reads in services.readers.recent.numbers.hour.items() if uuid in tables}
+    return {name: reads for name, reads in found.items() if name is not None}
 
 
 def catalog_answers(services: ServerServices) -> dict[str, tuple[Micros | None, bool]]:

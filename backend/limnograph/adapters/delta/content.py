@@ -118,6 +118,7 @@ def _state(sums: Sums, moved: list[int] | None, small_below: int | None, at: Mic
         small_files=None if small_below is None else sums.small,
         records=sums.known_records,
         bytes=sums.bytes,
+        delete_bytes=sums.vector_bytes,
         added_data_files=added,
         removed_data_files=removed,
         last_committed_at=at,

@@ -114,6 +114,7 @@ def _partitions(
             small_files=None if targets is None or tally.unsized else tally.small,
             records=tally.known_records,
             bytes=tally.known_bytes,
+            delete_bytes=tally.known_log_bytes,
             added_data_files=added,
             removed_data_files=removed,
             last_committed_at=slices.last_touched.get(path),

@@ -164,6 +164,7 @@ class WatchProcess:
                 troubles=troubles,
                 catalogs=tuple(probed.catalogs),
                 unmatched=tuple(probed.unmatched),
+                parted=tuple(probed.parted),
             )
         elif self.sighted is None:
             self.sighted = Sighted(probed.listed, probed.tables, (), whole=False, troubles=())

@@ -23,17 +23,19 @@ from prometheus_client.registry import Collector
 
 from limnograph import __version__
 from limnograph.api.metrics.findings_exposition import FindingsExposition
+from limnograph.api.metrics.reads_exposition import ReadsExposition
 from limnograph.api.metrics.text_format import label_values
-from limnograph.domain.ids import PlainName
+from limnograph.domain.ids import PlainName, TableName
 from limnograph.domain.metrics.gauges import LABELS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES, USUAL_INTERVAL
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.fleet.gauges import TableNumbers
+from limnograph.services.reads.recent import TableReadNumbers
 
 MAX_SERIES = 250_000
-"""Maximum number of series of tables and their findings; a table has 20."""
+"""Maximum number of series of tables, their findings and reads; a table has 21."""
 FINDINGS_SHARE = 10
-"""One in so many of them is kept for open findings."""
+"""One in so many of them is kept for open findings, and as many for reads."""
 _LABELS = "{" + ",".join(f'{label}="%s"' for label in LABELS) + "} "
 _FAMILIES = {"gauge": GaugeMetricFamily, "counter": CounterMetricFamily}
 _GAUGES = (*TABLE_GAUGES, USUAL_INTERVAL)
@@ -46,8 +48,8 @@ _HEADS = [
 
 class Exposition:
     """Renders `/metrics`. `numbers` returns the tables' numbers and a version that changes with them; `board` returns
-    all current findings; `own` returns the server's numbers by their names in SERVER_METRICS. Thread-safe: guarded by
-    `_lock`, which is held while rendering.
+    all current findings; `reads` those of the last hour by table; `own` returns the server's numbers by their names in
+    SERVER_METRICS. Thread-safe: guarded by `_lock`, which is held while rendering.
     """
 
     def __init__(
@@ -57,12 +59,14 @@ class Exposition:
         *,
         board: Callable[[], FindingsBoard] = FindingsBoard,
         own: Callable[[], dict[str, float | None]] = dict,
+        reads: Callable[[], dict[TableName, TableReadNumbers]] = dict,
         max_series: int = MAX_SERIES,
         collectors: Iterable[Any] = (),
     ) -> None:
         self._numbers, self._watermark, self._board, self._own = numbers, watermark, board, own
-        self._findings = FindingsExposition(max_series // FINDINGS_SHARE)
-        self._pages = TableExposition(max_series - max_series // FINDINGS_SHARE)
+        share = max_series // FINDINGS_SHARE
+        self._findings, self._read_reads, self._reads = FindingsExposition(share), reads, ReadsExposition(share)
+        self._pages = TableExposition(max_series - 2 * share)
         self._lock = threading.Lock()
         self._registry = CollectorRegistry()
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
@@ -80,13 +84,15 @@ class Exposition:
         """The whole page."""
         with self._lock:
             tables, findings = self._tables(), self._findings.render(self._board())
+            reads = self._reads.render(self._read_reads())
             watermark = self._watermark()
             told = {
                 "limnograph_watermark_timestamp_seconds": None if watermark is None else watermark / MICROS_PER_SECOND
             }
-            told["limnograph_table_series_left_out"] = self._pages.left_out + self._findings.left_out
+            left_out = self._pages.left_out + self._findings.left_out + self._reads.left_out
+            told["limnograph_table_series_left_out"] = left_out
             self._told.numbers = {**told, **self._own()}
-            return generate_latest(self._registry) + tables + findings
+            return generate_latest(self._registry) + tables + findings + reads
 
     def _tables(self) -> bytes:
         version, numbers = self._numbers()

@@ -50,6 +50,8 @@ async def list_tables(
     owner: p.OfOwner = "",
     table_format: p.OfFormat = None,
     has_job: p.HasJob = None,
+    planning: p.Planning = None,
+    missed: p.Missed = None,
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> TablesPage:
@@ -59,6 +61,7 @@ async def list_tables(
     given: dict[str, Any] = {"q": text, "ns": namespace, "sort": sort, "dir": direction, "from": start, "to": end}
     given |= {"grew": grew, "within": within, "cmp": compare, "severity": severity, "code": code}
     given |= {"acknowledged": acknowledged, "owner": owner, "format": table_format, "has_job": has_job}
+    given |= {"planning": planning, "missed": missed}
     asked = resolved(request, "tables", cursor, given)
     first, last = v.span(asked["from"], asked["to"], _now_ms(backend), 24 * v.HOUR_MS)
     share, within_s = v.growth(asked["grew"], asked["within"])
@@ -74,6 +77,8 @@ async def list_tables(
         grew=share,
         within_s=within_s,
         compare_s=v.compared(asked["cmp"]),
+        planning_s=v.planning(asked["planning"]),
+        missed=v.missed(asked["missed"]),
         **{name: asked[name] for name in ("severity", "code", "acknowledged", "owner", "format", "has_job")},
     )
     return await backend.fleet.page(query)
@@ -101,6 +106,8 @@ async def get_table_facets(
     owner: p.OfOwner = "",
     table_format: p.OfFormat = None,
     has_job: p.HasJob = None,
+    planning: p.Planning = None,
+    missed: p.Missed = None,
 ) -> TableFacets:
     """How many tables each value of each filter would leave, the other filters being as in the request. Filters have
     the meaning that they have in the list of tables.
@@ -120,6 +127,8 @@ async def get_table_facets(
         owner=owner,
         format=table_format,
         has_job=has_job,
+        planning_s=v.planning(planning),
+        missed=v.missed(missed),
     )
     return await backend.fleet.facets(query)
 

@@ -16,6 +16,7 @@ from limnograph.domain.queries import (
     MAX_GREW,
     MAX_LIMIT,
     MAX_PARTITIONS,
+    MAX_PLANNING_S,
     MAX_WITHIN_S,
     CommitSort,
     Direction,
@@ -141,6 +142,24 @@ Grew = Annotated[
         name="grew",
         description="Only tables whose data files grew by more than this share (0.2: 20 %) within `within` seconds.",
         schema_extra=_within(0, MAX_GREW),
+    ),
+]
+Planning = Annotated[
+    float | None,
+    QueryParameter(
+        name="planning",
+        description="Only tables whose scans of the last 24 hours have a 95th percentile of planning times above so "
+        "many seconds.",
+        schema_extra=_within(0, MAX_PLANNING_S),
+    ),
+]
+Missed = Annotated[
+    float | None,
+    QueryParameter(
+        name="missed",
+        description="Only tables of whose scans in the last 24 hours more than this share filters no partition column "
+        "(0.5: half of those whose filter columns are known).",
+        schema_extra=_within(0, 1),
     ),
 ]
 Within = Annotated[

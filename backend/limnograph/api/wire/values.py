@@ -15,7 +15,7 @@ from limnograph.api.wire.parameters import CONDITION, MAX_CONDITIONS_CHARS
 from limnograph.domain.answers.lane_specs import DEFAULT_LANES, LANES
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName, from_path_segment, unescape_level
-from limnograph.domain.queries import MAX_GREW, MAX_LIMIT, MAX_PARTITIONS, MAX_WITHIN_S
+from limnograph.domain.queries import MAX_GREW, MAX_LIMIT, MAX_PARTITIONS, MAX_PLANNING_S, MAX_WITHIN_S
 from limnograph.domain.time import LATEST_MS, Millis
 from limnograph.services.server.backend import Backend
 from limnograph.services.timeline.timeline import MAX_COMPARE_S
@@ -87,6 +87,20 @@ def growth(grew: float | None, within: int | None) -> tuple[float | None, int | 
     if within is not None and not 1 <= within <= MAX_WITHIN_S:
         raise InvalidInput("within", f"must be between 1 and {MAX_WITHIN_S} seconds")
     return grew, within
+
+
+def planning(seconds: float | None) -> float | None:
+    """Check a limit of planning times. Raises InvalidInput."""
+    if seconds is not None and not 0 <= seconds <= MAX_PLANNING_S:
+        raise InvalidInput("planning", f"must be between 0 and {MAX_PLANNING_S} seconds")
+    return seconds
+
+
+def missed(share: float | None) -> float | None:
+    """Check a share of scans. Raises InvalidInput."""
+    if share is not None and not 0 <= share <= 1:
+        raise InvalidInput("missed", "must be a share between 0 and 1, such as 0.5")
+    return share
 
 
 def span(start: Millis | None, end: Millis | None, now_ms: Millis, width_ms: int) -> tuple[Millis, Millis]:

@@ -15,6 +15,8 @@ PartitionSort = Literal[
     "average_file_bytes",
     "small_files",
     "delete_ratio",
+    "delete_bytes",
+    "oldest_delete_at",
     "last_committed_at",
     "data_files_delta",
     "bytes_delta",
@@ -44,6 +46,8 @@ class Instant(View, frozen=True, kw_only=True):
 
 class PartitionRow(View, frozen=True, kw_only=True):
     """One partition at `at`. Shares are relative to the table; `delete_ratio`: delete files for each data file;
+    `delete_bytes_ratio`: their bytes for each byte of data files; `oldest_delete_at`: commit that added the oldest live
+    delete file, null without one or if it is unknown;
     `bytes_over_median`: relative to the median partition, null unless every partition is named. Deltas: since `cmp`.
     """
 
@@ -59,6 +63,9 @@ class PartitionRow(View, frozen=True, kw_only=True):
     bytes_share: float | None
     bytes_over_median: float | None
     delete_ratio: float | None
+    delete_bytes: int | None
+    delete_bytes_ratio: float | None
+    oldest_delete_at: Millis | None
     last_committed_at: Millis | None
     data_files_delta: int | None
     bytes_delta: int | None

@@ -101,10 +101,24 @@ class Growth(View, frozen=True, kw_only=True):
     at: Millis
 
 
+class RecentTableReads(View, frozen=True, kw_only=True):
+    """Scans and queries that engines reported in the last 24 hours, whatever the range. 95th percentiles in seconds;
+    `missed_share`: of the scans whose filter columns are known, the share that filters no partition column, null if
+    none is known or if the table has no partition columns.
+    """
+
+    scans: int
+    queries: int
+    planning_p95_seconds: float | None
+    query_p95_seconds: float | None
+    missed_share: float | None
+
+
 class TableRow(View, frozen=True, kw_only=True):
     """One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested by `within`,
     `grew` or `sort`. `findings`: the open ones, the most severe first, acknowledged ones last, whatever the range;
     acknowledged ones do not count for `reason` and the order of the list. `owner`: as in `Finding`.
+    `reads` null: none was reported, or reports were not read yet.
     """
 
     catalog: str
@@ -120,6 +134,7 @@ class TableRow(View, frozen=True, kw_only=True):
     growth: Growth | None = None
     findings: tuple[Finding, ...] = ()
     owner: str | None = None
+    reads: RecentTableReads | None = None
 
 
 class TablesPage(View, frozen=True, kw_only=True):

@@ -33,7 +33,7 @@ from limnograph.domain.facts.notes import NoteFact
 from limnograph.domain.facts.reads import ReadsFact
 from limnograph.domain.time import Micros
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Property `limnograph.schema-version` of every meta table; rises when a column or a table is added."""
 
 HISTOGRAM_EDGES = tuple(2**power for power in range(13, 33))
@@ -55,6 +55,11 @@ class PartitionFact(msgspec.Struct, frozen=True):
     last_committed_at: Annotated[Micros | None, Col(120, TIMESTAMPTZ, "newest commit that touched the partition")] = (
         None
     )
+    delete_bytes: Annotated[int | None, Col(121, LONG, "bytes of live delete files")] = None
+    oldest_delete_at: Annotated[
+        Micros | None,
+        Col(122, TIMESTAMPTZ, "commit that added the oldest live delete file; null: none, or it expired; Iceberg only"),
+    ] = None
 
 
 class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +111,10 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     total_position_deletes: Annotated[int | None, Col(33, LONG, "rows in live position deletes")] = None
     total_equality_deletes: Annotated[int | None, Col(34, LONG, "rows in live equality deletes")] = None
     total_dvs: Annotated[int | None, Col(35, LONG, "live deletion vectors")] = None
+    oldest_delete_at: Annotated[
+        Micros | None,
+        Col(89, TIMESTAMPTZ, "commit that added the oldest live delete file; null: none, or it expired; Iceberg only"),
+    ] = None
     # deltas
     added_data_files: Annotated[int | None, Col(36, LONG, "data files this snapshot added")] = None
     added_delete_files: Annotated[int | None, Col(37, LONG, "delete files this snapshot added")] = None
@@ -126,6 +135,10 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     metadata_location: Annotated[str | None, Col(49, STRING, "metadata file the row was read from")] = None
     metadata_bytes: Annotated[int | None, Col(50, LONG, "size of that metadata file")] = None
     live_snapshots: Annotated[int | None, Col(51, INT, "snapshots in that metadata file")] = None
+    oldest_snapshot_at: Annotated[
+        Micros | None,
+        Col(90, TIMESTAMPTZ, "commit of its oldest snapshot that no branch or tag points at; null: there is none"),
+    ] = None
     metadata_log_entries: Annotated[
         int | None, Col(85, LONG, "older metadata files that this file lists; Iceberg only")
     ] = None

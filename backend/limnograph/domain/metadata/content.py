@@ -19,7 +19,10 @@ PARTITIONS_KEPT = 1_000
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
-    """Live files after the snapshot. `small_files` is None if the table has no target size."""
+    """Live files after the snapshot. `small_files` is None if the table has no target size. `oldest_delete_at`: commit
+    (epoch microseconds) of the oldest live delete file; None without one, if that snapshot is not retained, or if the
+    format does not record it.
+    """
 
     data_files: int | None
     records: int | None
@@ -30,6 +33,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     position_deletes: int | None
     equality_deletes: int | None
     dvs: int | None
+    oldest_delete_at: Micros | None = None
 
 
 UNKNOWN_TOTALS = Totals(
@@ -67,6 +71,7 @@ class PartitionState(msgspec.Struct, frozen=True, kw_only=True):
     removed.
 
     `last_committed_at`: the latest commit (epoch microseconds) that touched it; None if that snapshot is not retained.
+    `oldest_delete_at`: as in Totals.
     """
 
     data_files: int
@@ -74,9 +79,11 @@ class PartitionState(msgspec.Struct, frozen=True, kw_only=True):
     small_files: int | None
     records: int | None
     bytes: int | None
+    delete_bytes: int | None
     added_data_files: int
     removed_data_files: int
     last_committed_at: Micros | None
+    oldest_delete_at: Micros | None = None
 
 
 class Partitions(msgspec.Struct, frozen=True, kw_only=True):

@@ -76,6 +76,13 @@ TABLE_GAUGES = (
     ),
     TableGauge("lakehouse_table_snapshots", "live_snapshots", "Snapshots kept in the table's metadata."),
     TableGauge(
+        "lakehouse_table_oldest_snapshot_timestamp_seconds",
+        "oldest_snapshot_at",
+        "Commit time of the oldest retained snapshot that no branch or tag points at, epoch seconds, as of the last "
+        "commit.",
+        1e-6,
+    ),
+    TableGauge(
         "lakehouse_table_last_commit_timestamp_seconds",
         "committed_at",
         "Time of the last change of main, epoch seconds.",
@@ -102,6 +109,20 @@ FINDING_OPEN = ServedMetric(
     "gauge",
     "Open findings of the table, by code and severity (docs/findings.md). Absent while there is none.",
     (*LABELS, "code", "severity"),
+)
+READ_GAUGES = (
+    ServedMetric(
+        "lakehouse_table_planning_p95_seconds",
+        "gauge",
+        "95th percentile of the planning times of the table's scans that engines reported in the last hour.",
+        LABELS,
+    ),
+    ServedMetric(
+        "lakehouse_table_query_p95_seconds",
+        "gauge",
+        "95th percentile of the durations of the queries that read the table, as reported in the last hour.",
+        LABELS,
+    ),
 )
 REPORTED_COMMITS = ServedMetric(
     "lakehouse_table_reported_commits_total",

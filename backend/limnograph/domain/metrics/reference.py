@@ -11,6 +11,7 @@ from limnograph.domain.metrics.gauges import (
     FINDING_OPEN,
     LABELS,
     PUBLIC_URL,
+    READ_GAUGES,
     REPORTED_ATTEMPTS,
     REPORTED_COMMITS,
     REQUESTS,
@@ -50,6 +51,7 @@ def document() -> str:
     tables = _rows((gauge.name, "gauge", gauge.help) for gauge in (*TABLE_GAUGES, USUAL_INTERVAL))
     counters = _rows((counter.name, "counter", counter.help) for counter in TABLE_COUNTERS)
     reported = _rows((metric.name, metric.kind, metric.help) for metric in (REPORTED_COMMITS, REPORTED_ATTEMPTS))
+    reads = _rows((metric.name, metric.kind, metric.help) for metric in READ_GAUGES)
     findings = (
         f"By {_listed(FINDING_OPEN.labels)}.\n\n{_rows([(FINDING_OPEN.name, FINDING_OPEN.kind, FINDING_OPEN.help)])}"
     )
@@ -68,6 +70,7 @@ def document() -> str:
         f"## Of each table\n\n{tables}",
         f"## Counters of each table\n\n{_COUNTED}\n{counters}",
         f"## Findings of each table\n\n{findings}",
+        f"## Of each table whose reads are reported (docs/events.md)\n\n{reads}",
         f"## Of each table whose commits are reported (docs/events.md)\n\n{reported}",
         f"## Of the server\n\n{own}| `{REQUESTS}` | histogram | {requests} |\n",
         f"## Of its sources\n\n{_sources()}",

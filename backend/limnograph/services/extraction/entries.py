@@ -40,6 +40,7 @@ def entries_numbers(snapshot: Snapshot, content: Content, base: int | None) -> d
         "total_position_deletes": totals.position_deletes,
         "total_equality_deletes": totals.equality_deletes,
         "total_dvs": totals.dvs,
+        "oldest_delete_at": totals.oldest_delete_at,
         "added_data_files": changed.added_data_files,
         "added_delete_files": changed.added_delete_files,
         "added_records": changed.added_records,
@@ -96,4 +97,6 @@ def _fact(key: PartitionKey, state: PartitionState) -> PartitionFact:
         added_data_files=state.added_data_files,
         removed_data_files=state.removed_data_files,
         last_committed_at=state.last_committed_at,
+        delete_bytes=state.delete_bytes,
+        oldest_delete_at=state.oldest_delete_at,
     )

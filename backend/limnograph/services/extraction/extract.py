@@ -63,6 +63,9 @@ class _Run:
         self._metadata, self._due, self._reader, self._now = metadata, due, reader, now
         self._main = set(metadata.ancestors(metadata.head_id))
         self._with_partitions = set(due.with_partitions)
+        held = {metadata.head_id, *(ref.snapshot_id for ref in metadata.refs.values())}
+        times = [each.committed_at for each in metadata.snapshots.values() if each.snapshot_id not in held]
+        self._oldest = min((at for at in times if at is not None), default=None)
         self._refs: dict[int, list[str]] = {}
         for name, ref in sorted(metadata.refs.items()):
             self._refs.setdefault(ref.snapshot_id, []).append(name)
@@ -123,6 +126,7 @@ class _Run:
             "metadata_location": metadata.metadata_location,
             "metadata_bytes": metadata.size_bytes,
             "live_snapshots": len(metadata.snapshots),
+            "oldest_snapshot_at": self._oldest,
             "metadata_log_entries": len(metadata.metadata_log) if metadata.format == "iceberg" else None,
             "target_file_bytes": metadata.target_file_bytes,
             "source": due.source,

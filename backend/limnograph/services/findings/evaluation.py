@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -16,7 +17,14 @@ from limnograph.analysis.findings.level import NEVER
 from limnograph.analysis.findings.table_state import TableState, advance, due
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact
-from limnograph.domain.finding_codes import CODES, ClosedBy, FindingCode, severity_rank
+from limnograph.domain.finding_codes import (
+    CODES,
+    OBSERVED,
+    ClosedBy,
+    FindingCode,
+    ObservedSource,
+    severity_rank,
+)
 from limnograph.domain.finding_limits import HOUR, FindingLimits
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
@@ -27,6 +35,7 @@ BASE_AGE = 30 * HOUR
 BASE_NEWER = 20 * HOUR
 HARM = 1.25
 """Lower bound of the ratio of a job's duration above which a finding is critical (docs/findings.md)."""
+_NONE_OBSERVED: Mapping[ObservedSource, Sequence[Episode]] = MappingProxyType({"jobs": (), "reads": (), "pointers": ()})
 LOOK_BACK = 12 * HOUR
 """A commit that appears this long before the base is noticed: the table is then evaluated from the beginning."""
 
@@ -105,7 +114,7 @@ def transitions(
     now: Micros,
     *,
     disabled: frozenset[FindingCode] = frozenset(),
-    jobs: Sequence[Episode] | None = (),
+    observed: Mapping[ObservedSource, Sequence[Episode]] = _NONE_OBSERVED,
     effects: Mapping[str, Sequence[FindingEffectFact]] = MappingProxyType({}),
     alert: str | None = None,
     keeps_alert: bool = False,
@@ -113,15 +122,16 @@ def transitions(
     """The table's findings now, and the rows to record: one for each that opened, closed, or changed its severity or
     the verdict of an effect.
 
-    `recorded`: the last row of each finding of the table. `disabled`: codes that are not evaluated. `jobs`: episodes of
-    the jobs that read it; None: not known yet, so that what is recorded of jobs stays as it is. `effects`: measured
-    effects by finding id. `alert`: a critical alert that fires for the table.
+    `recorded`: the last row of each finding of the table. `disabled`: codes that are not evaluated. `observed`:
+    episodes by source; a source that is absent did not respond yet, so that what is recorded of it stays as it is.
+    `effects`: measured effects by finding id. `alert`: a critical alert that fires for the table.
     `keeps_alert`: it is not known yet, so that a recorded one counts.
     """
     by_id = {fact.finding_id: fact for fact in recorded}
-    frozen = [fact for fact in recorded if jobs is None and _is_of_job(fact) and fact.code not in disabled]
+    silent = frozenset[str]().union(*(codes for source, codes in OBSERVED.items() if source not in observed))
+    frozen = [fact for fact in recorded if fact.subject and fact.code in silent and fact.code not in disabled]
     others = [fact for fact in recorded if fact not in frozen]
-    episodes = [each for each in (*evaluation.episodes, *(jobs or ())) if each.code not in disabled]
+    episodes = [each for each in chain(evaluation.episodes, *observed.values()) if each.code not in disabled]
     found = identify(uuid or key_of_name(name), episodes, others)
     current, rows, times = list(frozen), list[FindingFact](), (evaluation.state.at or now, now)
     for finding in found.findings:
@@ -169,10 +179,6 @@ def _tells(finding: FindingFact, effect: FindingEffectFact) -> bool:
     measured; a schema change, which rarely slows a job, only afterwards.
     """
     return effect.verdict == "slower" or (effect.verdict == "no_data_yet" and finding.code == "file_burst")
-
-
-def _is_of_job(fact: FindingFact) -> bool:
-    return fact.code in CODES and CODES[fact.code].group == "jobs" and bool(fact.subject)
 
 
 def _is_new(fact: FindingFact, known: FindingFact | None) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
+from limnograph.domain.finding_codes import FindingCode, ObservedSource
 from limnograph.domain.finding_limits import DAY, MINUTE, FindingLimits
 from limnograph.domain.ids import TableName
 from limnograph.domain.objectives import Objectives
@@ -77,8 +78,8 @@ class FindingsEvaluator:
         self._retry: dict[str, Micros] = {}
         self._read_to: Micros | None = None
         self._learned: frozenset[str] = frozenset()
-        self._jobs: Mapping[str, Sequence[Episode]] | None = None
-        self._new_jobs: Mapping[str, Sequence[Episode]] | None = None
+        self._observed: dict[ObservedSource, Mapping[str, Sequence[Episode]]] = {}
+        self._new_observed: dict[ObservedSource, Mapping[str, Sequence[Episode]]] = {}
         self._effects: dict[str, Sequence[FindingEffectFact]] = {}
         self._new_effects: deque[Mapping[str, Sequence[FindingEffectFact]]] = deque()
         self.board = FindingsBoard()
@@ -106,9 +107,22 @@ class FindingsEvaluator:
         """Take effects by finding id. Thread-safe: they count from the next evaluation."""
         self._new_effects.append(effects)
 
-    def observed(self, episodes: Mapping[str, Sequence[Episode]]) -> None:
-        """Take the episodes of all jobs by table uuid. Thread-safe: they count from the next evaluation."""
-        self._new_jobs = {uuid: list(found) for uuid, found in episodes.items()}
+    def observed(self, episodes: Mapping[str, Sequence[Episode]], source: ObservedSource = "jobs") -> None:
+        """Take all episodes of a source by table uuid. Thread-safe: they count from the next evaluation."""
+        self._new_observed = {**self._new_observed, source: {uuid: list(found) for uuid, found in episodes.items()}}
+
+    def known_open(self, code: FindingCode) -> dict[str, dict[str, Micros]] | None:
+        """By table uuid and subject, when the open findings of a code opened; None before the first evaluation.
+        Thread-safe. O(open findings).
+        """
+        board = self.board
+        if board.evaluated is None:
+            return None
+        found: dict[str, dict[str, Micros]] = defaultdict(dict)
+        for fact in board.open:
+            if fact.code == code and fact.opened_at is not None:
+                found[key_of(fact)][fact.subject or ""] = fact.opened_at
+        return found
 
     def _take(self, lake: Lake) -> None:
         """Take what was measured and observed and which alerts fire since the last call; the tables that it is about
@@ -122,13 +136,15 @@ class FindingsEvaluator:
                 if fact is not None and found != self._effects.get(finding_id):
                     changed.add(key_of(fact))
             self._effects.update(effects)
-        jobs = self._new_jobs
-        if jobs is not None and jobs is not self._jobs:
-            before, self._jobs = self._jobs, jobs
+        for source, new in self._new_observed.items():
+            before = self._observed.get(source)
+            if before is new:
+                continue
+            self._observed[source] = new
             changed.update(
                 uuid
                 for uuid in self._evaluations
-                if before is None or list(before.get(uuid, ())) != list(jobs.get(uuid, ()))
+                if before is None or list(before.get(uuid, ())) != list(new.get(uuid, ()))
             )
         for uuid in changed & self._evaluations.keys():
             self._evaluations[uuid] = self._evaluations[uuid]._replace(version=-1)
@@ -216,7 +232,7 @@ class FindingsEvaluator:
             list(self._recorded[table.uuid].values()),
             now,
             disabled=self._limits.disabled,
-            jobs=None if self._jobs is None else self._jobs.get(table.uuid, ()),
+            observed={source: found.get(table.uuid, ()) for source, found in self._observed.items()},
             effects=self._effects,
             alert=self._alerts.get(table.name) if self._alerts is not None and table.name else None,
             keeps_alert=self._alerts is None,

@@ -128,6 +128,18 @@ def _unreadable(finding: Finding) -> str:
     return f"metadata is unreadable: {str(what).strip().rstrip('.')}"
 
 
+def _stale_reader(finding: Finding) -> str:
+    behind = _number(finding, "behind_seconds")
+    late = "long before" if behind is None else f"{words.seconds(behind)} before"
+    return f"{finding.subject} reads snapshots that main left {late}"
+
+
+def _unpruned(finding: Finding) -> str:
+    share = _number(finding, "share")
+    who = "most" if share is None else f"{share:.0%} of"
+    return f"{who} scans filter {finding.subject}, which neither partitions nor sorts the table"
+
+
 _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "unreadable": _unreadable,
     "job_slower": _slower,
@@ -154,4 +166,7 @@ _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "spec_changed": lambda f: f"partition spec {_versions(f)}",
     "stale": _stale,
     "history_gap": lambda _: "commits expired before they were read",
+    "stale_reader": _stale_reader,
+    "two_pointers": lambda f: f"{f.subject} registers the same table and points at another snapshot",
+    "filter_not_pruned": _unpruned,
 }

@@ -25,6 +25,7 @@ from limnograph.services.fleet.order import matching, namespace_of
 from limnograph.services.lake.columns import INDEX, NULL
 from limnograph.services.lake.table import HotTable
 from limnograph.services.notes.owners import OwnerDirectory
+from limnograph.services.reads.recent import ByTable, TableReadNumbers
 
 MOST_VALUES = 100
 """Most values of one filter in an answer, those of most tables."""
@@ -45,8 +46,8 @@ class _Owners(NamedTuple):
 class FleetFilters:
     """Guarded by the lock of the FleetService that it belongs to."""
 
-    def __init__(self, owners: OwnerDirectory, linked: LinkedTables) -> None:
-        self._directory, self._linked = owners, linked
+    def __init__(self, owners: OwnerDirectory, linked: LinkedTables, recent: Callable[[], ByTable] = dict) -> None:
+        self._directory, self._linked, self._recent = owners, linked, recent
         self._owners = _Owners({}, (-1, 0), {})
         self._formats: dict[str, str] = {}
 
@@ -91,7 +92,19 @@ class FleetFilters:
             "owner": _equal(self._owner_of(board), query.owner) if query.owner else None,
             "format": _equal(self._format_of(board), query.format) if query.format is not None else None,
             "has_job": has_job,
+            "planning": self._reads_above(board, lambda reads: reads.planning_p95_s, query.planning_s),
+            "missed": self._reads_above(board, lambda reads: reads.missed, query.missed),
         }
+
+    def _reads_above(
+        self, board: FleetBoard, of: Callable[[TableReadNumbers], float | None], limit: float | None
+    ) -> Mask | None:
+        """The rows whose recent reads are above a limit; a table without such a number is not."""
+        if limit is None:
+            return None
+        reads = self._recent()
+        over = {uuid for uuid, each in reads.items() if (value := of(each)) is not None and value > limit}
+        return np.array([key in over for key in board.table_keys], np.bool_)
 
     def _has_job(self, board: FleetBoard) -> Mask:
         linked = self._linked(board.lake.names)

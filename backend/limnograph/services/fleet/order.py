@@ -16,6 +16,7 @@ from limnograph.domain.time import MICROS_PER_MS
 from limnograph.services.fleet.growth import NOTHING
 from limnograph.services.fleet.state_vectors import StateVectors
 from limnograph.services.lake.columns import NULL, Ints
+from limnograph.services.reads.recent import TableReadNumbers
 
 _VALUES = {
     "data_files": "total_data_files",
@@ -39,6 +40,7 @@ class SortKeys:
     `ends`: their states at the start of the range, at the instant that differences are relative to, and at the end;
       looked up when a column is sorted
     `paces`: paces of jobs since the second of these instants
+    `reads`: a number of recent reads, NaN where unknown; looked up when sorted by
     `shares`: greatest growth of each table within the requested time, NOTHING if it did not grow; looked up when
       sorted by
     """
@@ -52,9 +54,10 @@ class SortKeys:
         *,
         ends: Callable[[], tuple[StateVectors, StateVectors, StateVectors]],
         shares: Callable[[], NDArray[np.float64]],
+        reads: Callable[[ReadNumber], NDArray[np.float64]],
     ) -> None:
         self.ranks, self.magnitudes, self.names, self.paces, self._ends = ranks, magnitudes, names, paces, ends
-        self._shares = shares
+        self._shares, self._reads = shares, reads
 
     @cached_property
     def ends(self) -> tuple[StateVectors, StateVectors, StateVectors]:
@@ -107,6 +110,9 @@ class SortKeys:
             told = [None if pace is None else of(pace) for pace in paces]
             found = np.array([np.nan if value is None else value for value in told], np.float64)
             return found, ~np.isnan(found)
+        if sort in _OF_READS:
+            read = self._reads(_OF_READS[sort])
+            return read, ~np.isnan(read)
         if sort == "growth":
             return self.shares, self.shares > NOTHING
         begin, before, after = self.ends
@@ -122,6 +128,11 @@ _OF_A_JOB: Mapping[str, Callable[[JobPace], float | None]] = {
     "delta_job_duration": lambda pace: pace.ratio,
     "job_p95": lambda pace: pace.p95_now_s,
     "delta_job_p95": lambda pace: pace.p95_ratio,
+}
+ReadNumber = Callable[[TableReadNumbers], float | None]
+_OF_READS: Mapping[str, ReadNumber] = {
+    "planning_p95": lambda reads: reads.planning_p95_s,
+    "missed_share": lambda reads: reads.missed,
 }
 _Numbers = NDArray[np.float64] | Ints
 _Column = tuple[_Numbers, NDArray[np.bool_]]

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from limnograph.domain import cursors
-from limnograph.domain.answers.tables import FleetHeat, Hint, TableFacets, TableRow, TablesPage
+from limnograph.domain.answers.tables import FleetHeat, Hint, RecentTableReads, TableFacets, TableRow, TablesPage
+from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import HEAT_ROWS, FleetQuery
 from limnograph.domain.time import MS_PER_SECOND, Micros, Millis, to_micros, to_millis
@@ -41,7 +42,7 @@ from limnograph.services.fleet.board import (
 )
 from limnograph.services.fleet.filters import FleetFilters, LinkedTables
 from limnograph.services.fleet.growth import NOTHING
-from limnograph.services.fleet.order import SortKeys
+from limnograph.services.fleet.order import ReadNumber, SortKeys
 from limnograph.services.fleet.reasons import ranks
 from limnograph.services.fleet.rows import RowInput, RowWindow
 from limnograph.services.fleet.state_vectors import STATE, StateVectors
@@ -51,9 +52,11 @@ from limnograph.services.lake.columns import Ints
 from limnograph.services.lake.lake import Lake
 from limnograph.services.lake.store import UNREAD, HotStore, LakeView
 from limnograph.services.lake.table import HotTable
+from limnograph.services.reads.recent import RecentNumbers, TableReadNumbers
 from limnograph.services.sources.metrics import page_budget
 
 _BOARDS_KEPT = 8
+_UNREPORTED = SourceUnavailable("meta", "reports of reads were not read yet; try again in a minute")
 _READ = (
     *STATE,
     *("format", "status", "operation", "parent_id"),
@@ -92,9 +95,11 @@ class FleetService:
         catalogs: Collection[str] = (),
         findings: FindingPages,
         linked: LinkedTables = lambda _names: (),
+        recent: Callable[[], RecentNumbers] = RecentNumbers,
     ) -> None:
         self._findings = findings
-        self._filters = FleetFilters(findings.team.owners, linked)
+        self._recent = recent
+        self._filters = FleetFilters(findings.team.owners, linked, lambda: recent().day)
         self._sighted, self._catalogs = sighted, catalogs
         self._store, self._jobs, self._clock, self._alerts = store, jobs, clock, alerts
         self._lock = threading.Lock()
@@ -146,6 +151,8 @@ class FleetService:
 
     async def _seen(self, query: FleetQuery, after: After | None = None) -> _PageView:
         """Facts about the requested time and since then, and the pace of jobs."""
+        if (query.planning_s is not None or query.missed is not None) and not self._recent().known:
+            raise _UNREPORTED.with_traceback(None)  # an empty page would claim that no table is like this
         reading = hot = self._store.reading
         if reading.error is UNREAD and not reading.lake.listed:
             raise UNREAD.with_traceback(None)  # one shared object: it must not collect traceback frames
@@ -196,7 +203,10 @@ class FleetService:
         told = row.reason
         if any(each.acknowledged_until is None for each in found) or not board.is_evaluated(key):
             told = reasons.reason(found, None, evaluated=board.is_evaluated(key))
-        return msgspec.structs.replace(row, findings=found, reason=told, owner=owner)
+        reads = self._recent().day.get(row.table_uuid or "")
+        return msgspec.structs.replace(
+            row, findings=found, reason=told, owner=owner, reads=None if reads is None else _shown(reads)
+        )
 
     def _heat(self, seen: _PageView, query: FleetQuery, between: Ints) -> FleetHeat:
         edges = between.tolist()
@@ -288,8 +298,15 @@ class FleetService:
                 found[: len(tables)] = vectors.growth.shares(tables, slots, micros, grown[1])
             return found[order]
 
+        def reads(of: ReadNumber) -> NDArray[np.float64]:
+            day = self._recent().day
+            found = [None if key not in day else of(day[key]) for key in keys]
+            return np.array([np.nan if value is None else value for value in found], np.float64)[order]
+
         rows: list[HotTable | None] = [*tables, *([None] * lost)]
-        sort_keys = SortKeys(ranked[order], opened[order], listing.names, paces.compared, ends=ends, shares=shares)
+        sort_keys = SortKeys(
+            ranked[order], opened[order], listing.names, paces.compared, ends=ends, shares=shares, reads=reads
+        )
         own = taken(slots, np.where(order < len(tables), order, -1))
         named = [rows[place] for place in order.tolist()]
         return FleetBoard(
@@ -312,6 +329,16 @@ class FleetService:
         if self._listing is None or self._listing.of is not lake.names:
             self._listing = FleetListing(lake.names, [*(table.name or NOBODY for table in lake.listed), *damaged])
         return self._listing
+
+
+def _shown(reads: TableReadNumbers) -> RecentTableReads:
+    return RecentTableReads(
+        scans=reads.scans,
+        queries=reads.queries,
+        planning_p95_seconds=reads.planning_p95_s,
+        query_p95_seconds=reads.query_p95_s,
+        missed_share=reads.missed,
+    )
 
 
 def _grown(query: FleetQuery) -> Grown | None:

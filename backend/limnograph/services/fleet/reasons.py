@@ -45,6 +45,9 @@ CODES: dict[FindingCode, ReasonCode] = {
     "spec_changed": "schema_change",
     "stale": "stale",
     "history_gap": "stale",
+    "stale_reader": "stale",
+    "two_pointers": "stale",
+    "filter_not_pruned": "skew",
 }
 _SEVERITIES: dict[FindingSeverity, ReasonSeverity] = {"critical": "critical", "warning": "warning", "info": "ok"}
 

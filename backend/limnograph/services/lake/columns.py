@@ -26,7 +26,7 @@ _KINDS: dict[Literal["int", "text", "flag", "float"], str] = {
     "added_data_files removed_data_files added_delete_files removed_delete_files added_records added_bytes "
     "manifests live_snapshots small_files file_size_p10 file_size_p50 file_size_p90 target_file_bytes debt_files "
     "total_delete_bytes metadata_bytes debt_saved_files manifest_bytes partitions_total "
-    "metadata_log_entries partition_files_max overlap_depth_max",
+    "metadata_log_entries partition_files_max overlap_depth_max oldest_delete_at oldest_snapshot_at",
     "flag": "on_main",
     "float": "skew_max_over_median skew_top1_share hot_partition_ratio",
     "text": "format operation engine app_id app_name status hot_partition tier",

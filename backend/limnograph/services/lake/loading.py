@@ -36,8 +36,10 @@ CHANGE_KINDS = (
     "retained",
     "gap",
 )
-"""Changes that pages show. Of the others, only the properties that are thresholds are read."""
-IS_THRESHOLD = pl.col("subject").is_in(THRESHOLD_PROPERTIES)
+"""Changes that pages show. Of the others, only the properties that rules and pages read."""
+WRITE_MODES = ("write.delete.mode", "write.update.mode", "write.merge.mode")
+"""Properties that say how an operation changes rows of an Iceberg table."""
+IS_READ_PROPERTY = pl.col("subject").is_in((*THRESHOLD_PROPERTIES, *WRITE_MODES))
 CHANGE_COLUMNS = (
     *("table_uuid", "catalog", "namespace", "table", "kind", "subject", "from_value", "to_value", "at", "detail"),
     *("observed_at", "run_id"),
@@ -132,7 +134,7 @@ class _LoadProgress:
         """States from before the span and in it; of the log before it, the newest entry of every table and name."""
         states = MetaQuery(table="changes", columns=CHANGE_COLUMNS, table_uuids=self._uuids, kinds=_STATES)
         self._keep(states, None)
-        self._keep(msgspec.structs.replace(states, kinds=("property",)), IS_THRESHOLD)
+        self._keep(msgspec.structs.replace(states, kinds=("property",)), IS_READ_PROPERTY)
         query = MetaQuery(
             table="changes", columns=_LOG_COLUMNS, table_uuids=self._uuids, kinds=("ref",), end=self._start
         )

@@ -81,6 +81,17 @@ class ReadLog:
         inside = [row for until, row in rows if start <= row["at"] < min(end, until)]
         return pl.DataFrame(inside, schema=dict(REPORT_TYPES), orient="row")
 
+    def counts(self) -> dict[TableName, int]:
+        """The number of reads in memory by the name that was reported."""
+        with self._lock:
+            return {name: len(rows) for name, rows in self._rows.items()}
+
+    def since(self, start: Micros) -> pl.DataFrame:
+        """Reads in memory of all tables since an instant: REPORT_COLUMNS."""
+        with self._lock:
+            rows = [row for rows in self._rows.values() for row in rows.values()]
+        return pl.DataFrame([row for row in rows if row["at"] >= start], schema=dict(REPORT_TYPES), orient="row")
+
     def _show(self, reports: pl.DataFrame) -> None:
         reads = reads_of(reports).drop_nulls("table")
         with self._lock:

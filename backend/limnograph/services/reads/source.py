@@ -61,13 +61,13 @@ class ReadSource:
         """
         floor = self._log.floor
         if floor is not None and start >= floor:
-            return TableReads(self._told(self._log.of_table(names, start, end), uuid, live))
+            return TableReads(identified(self._log.of_table(names, start, end), uuid, live))
         raw_from = Micros(truncated(self._clock.now(), DAY) - RAW_DAYS * DAY)
         if start >= raw_from:
-            return TableReads(self._told(self._raw(names, start, end), uuid, live))
+            return TableReads(identified(self._raw(names, start, end), uuid, live))
         edge = min(truncated(max(raw_from, floor or raw_from), HOUR), end)
         query = MetaQuery(table="reads_hourly", table_uuids=(uuid,), start=truncated(start, HOUR), end=edge)
-        rest = self._told(self._raw(names, edge, end), uuid, live)
+        rest = identified(self._raw(names, edge, end), uuid, live)
         fresh = roll_reads(rest, Stamp(0, 0, self._clock.now()))
         hours = self._engine.select(query)
         return TableReads(None, pl.concat([hours, fresh.cast(dict(hours.schema))]))  # type: ignore[arg-type]
@@ -83,6 +83,7 @@ class ReadSource:
         mine = rows.join(wanted, on=NAMES).filter(pl.col("at") < pl.col("until")).drop("until")
         return reads_of(pl.concat([mine, held.cast(dict(mine.schema))]))  # type: ignore[arg-type]
 
-    @staticmethod
-    def _told(reads: pl.DataFrame, uuid: str, live: pl.DataFrame) -> pl.DataFrame:
-        return reads.join(live, on="snapshot_id", how="left").with_columns(pl.lit(uuid).alias("table_uuid"))
+
+def identified(reads: pl.DataFrame, uuid: str, live: pl.DataFrame) -> pl.DataFrame:
+    """Reads of one table with `table_uuid` and `live_files` of the snapshot that was read."""
+    return reads.join(live, on="snapshot_id", how="left").with_columns(pl.lit(uuid).alias("table_uuid"))

@@ -24,9 +24,9 @@ class _PageVersion(NamedTuple):
 
 
 class LakeVersions:
-    """Versions of the hot store, of accepted runs, alerts, findings and notes, and of which sources respond. Parts are
-    compared by identity: a table that did not change keeps its object from one lake to the next. Thread-safe: writing
-    is guarded by `_lock`, reading is a single look-up of an immutable value.
+    """Versions of the hot store, of accepted runs, alerts, findings, notes and recent reads, and of which sources
+    respond. Parts are compared by identity: a table that did not change keeps its object from one lake to the next.
+    Thread-safe: writing is guarded by `_lock`, reading is a single look-up of an immutable value.
     """
 
     def __init__(
@@ -38,7 +38,9 @@ class LakeVersions:
         *,
         findings: Callable[[], FindingsBoard] = FindingsBoard,
         team: Callable[[str | None], tuple[object, ...]] = lambda _uuid: (),
+        reads: Callable[[], int] = int,
     ) -> None:
+        self._reads = reads
         self._findings, self._team = findings, team
         self._store, self._runs, self._metrics, self._alerts = store, runs, metrics, alerts
         self._numbers = itertools.count(1)
@@ -54,7 +56,15 @@ class LakeVersions:
         if uuid is None:  # a name without a table depends on the whole lake
             table = None
         alerts = self._alerts.version(table) if self._alerts else 0
-        sources = (self._runs.version(table), alerts, self._findings().version(uuid), self._team(uuid), self._silent())
+        reads = self._reads() if table is None else 0
+        sources = (
+            self._runs.version(table),
+            alerts,
+            self._findings().version(uuid),
+            self._team(uuid),
+            self._silent(),
+            reads,
+        )
         part = reading.lake if table is None or uuid is None else reading.lake.tables.get(uuid)
         seen = self._seen.get(table)
         failure = reading.error and (type(reading.error), str(reading.error))  # each attempt creates another object

@@ -16,7 +16,7 @@ from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import Micros
-from limnograph.domain.watch import ProbeRound, Trouble
+from limnograph.domain.watch import PartedTable, ProbeRound, Trouble
 from limnograph.ports.clock import Clock
 from limnograph.ports.lake import LakeListing, ObservedLake
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
@@ -25,6 +25,7 @@ from limnograph.services.pipeline.backoff import BackOff
 from limnograph.services.pipeline.changes import ObservedTable
 from limnograph.services.pipeline.ledger import Ledger
 from limnograph.services.pipeline.survey import first_sights, observed_tables, other_changes, survey
+from limnograph.services.watcher.shared_locations import SharedLocations
 
 FIRST_SECONDS, CAP_SECONDS = 2, 300
 """A table that does not respond may delay a round by its deadline, so it is retried with exponential back-off."""
@@ -41,6 +42,7 @@ class Watcher:
         self._known: dict[str, set[int]] = defaultdict(set)
         self._settled: dict[TableName, str] = {}
         self._backoff = BackOff(FIRST_SECONDS, CAP_SECONDS)
+        self._heads = SharedLocations()
         self._last: LakeListing | None = None
         self._complete: frozenset[str] = frozenset()
 
@@ -55,7 +57,8 @@ class Watcher:
         listing = self._lake.listing()
         waiting = self._backoff.waiting(at_us)
         if self._nothing_new(listing) and len(waiting) == len(self._backoff.failing):
-            yield _ended(at_us, listing, {name: failure.reason for name, failure in waiting.items()})
+            reasons = {name: failure.reason for name, failure in waiting.items()}
+            yield _ended(at_us, listing, reasons, self._heads.parted())
             return
         self._backoff.forget({pointer.name for pointer in listing.pointers})
         moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location and p.name not in waiting]
@@ -63,6 +66,7 @@ class Watcher:
             yield ProbeRound(at_us, len(listing.pointers), last=False, listed=len(listing.listed))
         found = survey(self._lake, listing, moved)
         tables = observed_tables(found, self._lake, ledger)
+        self._heads.see({table.name: table.metadata for table in tables}, listing.listed)
         changes = self._stamped(
             [*first_sights(tables, ledger, at_us), *other_changes(found, tables, ledger, at_us)], at_us
         )
@@ -74,7 +78,8 @@ class Watcher:
         self._settled.update({p.name: p.location for p in moved if p.name not in found.failed})
         self._backoff.settle((pointer.name for pointer in moved), found.failed, at_us)
         self._looked_at(listing)
-        yield _ended(at_us, listing, {**{name: failure.reason for name, failure in waiting.items()}, **found.failed})
+        reasons = {**{name: failure.reason for name, failure in waiting.items()}, **found.failed}
+        yield _ended(at_us, listing, reasons, self._heads.parted())
 
     def _nothing_new(self, listing: LakeListing) -> bool:
         """Whether pointers and names are unchanged since the last round; they are the same objects then."""
@@ -130,7 +135,7 @@ class Watcher:
         return [msgspec.structs.replace(row, observed_at=at_us, extractor_version=__version__) for row in rows]
 
 
-def _ended(at_us: Micros, listing: LakeListing, failing: dict[TableName, str]) -> ProbeRound:
+def _ended(at_us: Micros, listing: LakeListing, failing: dict[TableName, str], parted: list[PartedTable]) -> ProbeRound:
     """The last message of a round."""
     failed = [*map(str, failing), *_unlocated(listing)]
     troubles, read = _troubles(listing, failing), sorted(listing.answered)
@@ -143,6 +148,7 @@ def _ended(at_us: Micros, listing: LakeListing, failing: dict[TableName, str]) -
         listed=len(listing.listed),
         catalogs=list(listing.catalogs),
         unmatched=list(listing.unmatched),
+        parted=parted,
     )
 
 

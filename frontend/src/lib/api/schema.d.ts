@@ -1437,7 +1437,7 @@ export interface components {
         EarlierEvent: {
             at: number | null;
             closed_by: string | null;
-            code: ("compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable") | null;
+            code: ("compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "too_many_files" | "two_pointers" | "unreadable") | null;
             ended_at: number | null;
             id: string;
             /** @enum {unknown} */
@@ -1648,7 +1648,7 @@ export interface components {
             closed_at: number | null;
             closed_by: string | null;
             /** @enum {unknown} */
-            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
+            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "too_many_files" | "two_pointers" | "unreadable";
             effects: components["schemas"]["FindingEffect"][];
             evaluated_at: number | null;
             evidence: {
@@ -1656,7 +1656,7 @@ export interface components {
             };
             finding_id: string;
             /** @enum {unknown} */
-            group: "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "schema";
+            group: "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "readers" | "schema";
             namespace: string;
             /** @default null */
             notes: number | null;
@@ -1728,7 +1728,7 @@ export interface components {
         FindingStreamEvent: {
             catalog: string;
             /** @enum {unknown} */
-            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
+            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "too_many_files" | "two_pointers" | "unreadable";
             finding_id: string;
             /** @enum {unknown} */
             severity: "critical" | "info" | "warning";
@@ -2203,6 +2203,41 @@ export interface components {
             t: number;
         };
         /**
+         * MergeOnRead
+         * @description What scans of the range merged and what row-level commits of the range cost. Null = unknown.
+         *
+         *         `modes`: empty for a format without such properties. Live files at the end of the range: `deletes_per_data_file`,
+         *         and `delete_bytes_ratio` of delete bytes to data bytes; `oldest_delete_at`: commit that added the oldest live delete
+         *         file, null without one, if that snapshot has expired, or if the format does not record it.
+         *
+         *         `merged_files`: delete files that scans applied per data file they opened; `merged_bytes`: the same in bytes, at the
+         *         average size of the live delete files. `merging_commits` added delete files; the rows in them were `changed_share`
+         *         of the table a day. `rewriting_commits` wrote data files again instead, `rewritten_bytes` in all, and
+         *         `small_rewrites` of them dropped at most 1 % of those rows.
+         *
+         *         `fits`: the mode that these numbers speak for; null: not known, `because` of what is missing.
+         */
+        MergeOnRead: {
+            /** @enum {unknown} */
+            because: "deletes_unknown" | "merging_is_cheap" | "no_row_changes" | "no_scans" | "reads_merge_much" | "rewriting_is_cheap" | "rewriting_unknown" | "writes_rewrite_much";
+            bytes: number | null;
+            changed_share: number | null;
+            data_files: number | null;
+            delete_bytes: number | null;
+            delete_bytes_ratio: number | null;
+            delete_files: number | null;
+            deletes_per_data_file: number | null;
+            fits: ("copy-on-write" | "merge-on-read") | null;
+            merged_bytes: number | null;
+            merged_files: number | null;
+            merging_commits: number;
+            modes: components["schemas"]["WriteMode"][];
+            oldest_delete_at: number | null;
+            rewriting_commits: number;
+            rewritten_bytes: number | null;
+            small_rewrites: number | null;
+        };
+        /**
          * Note
          * @description What is missing and why: a code from a closed set and a sentence.
          */
@@ -2338,6 +2373,8 @@ export interface components {
         /**
          * PartitionRow
          * @description One partition at `at`. Shares are relative to the table; `delete_ratio`: delete files for each data file;
+         *         `delete_bytes_ratio`: their bytes for each byte of data files; `oldest_delete_at`: commit that added the oldest live
+         *         delete file, null without one or if it is unknown;
          *         `bytes_over_median`: relative to the median partition, null unless every partition is named. Deltas: since `cmp`.
          */
         PartitionRow: {
@@ -2348,10 +2385,13 @@ export interface components {
             bytes_share: number | null;
             data_files: number | null;
             data_files_delta: number | null;
+            delete_bytes: number | null;
+            delete_bytes_ratio: number | null;
             delete_files: number | null;
             delete_ratio: number | null;
             files_share: number | null;
             last_committed_at: number | null;
+            oldest_delete_at: number | null;
             partition: string;
             records: number | null;
             small_files: number | null;
@@ -2488,6 +2528,7 @@ export interface components {
             filters: components["schemas"]["FilterColumn"][];
             filters_known: number;
             format: string | null;
+            merges: components["schemas"]["MergeOnRead"];
             namespace: string;
             notes: components["schemas"]["Note"][];
             points: components["schemas"]["ReadPoint"][];
@@ -2519,6 +2560,19 @@ export interface components {
             severity: "critical" | "ok" | "unknown" | "warning";
             /** @default null */
             snapshot_id: string | null;
+        };
+        /**
+         * RecentTableReads
+         * @description Scans and queries that engines reported in the last 24 hours, whatever the range. 95th percentiles in seconds;
+         *         `missed_share`: of the scans whose filter columns are known, the share that filters no partition column, null if
+         *         none is known or if the table has no partition columns.
+         */
+        RecentTableReads: {
+            missed_share: number | null;
+            planning_p95_seconds: number | null;
+            queries: number;
+            query_p95_seconds: number | null;
+            scans: number;
         };
         /**
          * Ref
@@ -3123,6 +3177,7 @@ export interface components {
          * @description One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested by `within`,
          *         `grew` or `sort`. `findings`: the open ones, the most severe first, acknowledged ones last, whatever the range;
          *         acknowledged ones do not count for `reason` and the order of the list. `owner`: as in `Finding`.
+         *         `reads` null: none was reported, or reports were not read yet.
          */
         TableRow: {
             catalog: string;
@@ -3135,6 +3190,8 @@ export interface components {
             namespace: string;
             /** @default null */
             owner: string | null;
+            /** @default null */
+            reads: components["schemas"]["RecentTableReads"] | null;
             reason: components["schemas"]["Reason"];
             spark: (number | null)[];
             /** @enum {unknown} */
@@ -3354,6 +3411,17 @@ export interface components {
         UserReads: {
             reads: number;
             user: string;
+        };
+        /**
+         * WriteMode
+         * @description How an operation changes rows: property `write.delete.mode`, `write.update.mode` or `write.merge.mode`.
+         *         `declared` false: it is not set, and `mode` is Iceberg's default.
+         */
+        WriteMode: {
+            declared: boolean;
+            mode: string;
+            /** @enum {unknown} */
+            operation: "delete" | "merge" | "update";
         };
         /**
          * WritingRun
@@ -4150,7 +4218,7 @@ export interface operations {
                 /** @description Only this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | null;
                 /** @description Only this table: `catalog.namespace.table`. */
                 table?: string;
                 /** @description Only findings with this owner. */
@@ -5539,7 +5607,7 @@ export interface operations {
                 /** @description `catalog.namespace` or a namespace. */
                 ns?: string;
                 /** @description `attention`: by rank of reason, then magnitude. `growth`: by the largest increase in data files within `within` seconds, as a share. */
-                sort?: "attention" | "name" | "data_files" | "delete_files" | "records" | "bytes" | "small_files" | "file_size_p50" | "manifests" | "live_snapshots" | "small_share" | "delete_share" | "skew" | "commits" | "last_commit" | "job_duration" | "job_p95" | "delta_data_files" | "delta_delete_files" | "delta_records" | "delta_bytes" | "delta_job_duration" | "delta_job_p95" | "delta_share_data_files" | "delta_share_delete_files" | "delta_share_records" | "delta_share_bytes" | "growth";
+                sort?: "attention" | "name" | "data_files" | "delete_files" | "records" | "bytes" | "small_files" | "file_size_p50" | "manifests" | "live_snapshots" | "small_share" | "delete_share" | "skew" | "commits" | "last_commit" | "job_duration" | "job_p95" | "delta_data_files" | "delta_delete_files" | "delta_records" | "delta_bytes" | "delta_job_duration" | "delta_job_p95" | "delta_share_data_files" | "delta_share_delete_files" | "delta_share_records" | "delta_share_bytes" | "growth" | "planning_p95" | "missed_share";
                 /** @description Unknown values are last in both orders. */
                 dir?: "asc" | "desc";
                 /** @description Start, epoch ms, inclusive. */
@@ -5555,7 +5623,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -5564,6 +5632,10 @@ export interface operations {
                 format?: "iceberg" | "delta" | "hudi" | null;
                 /** @description Only tables that a job reads or writes, or that none does: jobs that ran in the last 14 days, and those of the settings. */
                 has_job?: boolean;
+                /** @description Only tables whose scans of the last 24 hours have a 95th percentile of planning times above so many seconds. */
+                planning?: number;
+                /** @description Only tables of whose scans in the last 24 hours more than this share filters no partition column (0.5: half of those whose filter columns are known). */
+                missed?: number;
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;
                 /** @description Rows per page. */
@@ -5669,7 +5741,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -5678,6 +5750,10 @@ export interface operations {
                 format?: "iceberg" | "delta" | "hudi" | null;
                 /** @description Only tables that a job reads or writes, or that none does: jobs that ran in the last 14 days, and those of the settings. */
                 has_job?: boolean;
+                /** @description Only tables whose scans of the last 24 hours have a 95th percentile of planning times above so many seconds. */
+                planning?: number;
+                /** @description Only tables of whose scans in the last 24 hours more than this share filters no partition column (0.5: half of those whose filter columns are known). */
+                missed?: number;
             };
             header?: never;
             path?: never;
@@ -6407,7 +6483,7 @@ export interface operations {
                 /** @description Only partitions with these values: `day=2026-11-20`, several joined with `/`; a trailing `*` matches a prefix. */
                 partition?: string;
                 /** @description Sort order; deltas sort by absolute value. */
-                sort?: "data_files" | "bytes" | "average_file_bytes" | "small_files" | "delete_ratio" | "last_committed_at" | "data_files_delta" | "bytes_delta" | "partition";
+                sort?: "data_files" | "bytes" | "average_file_bytes" | "small_files" | "delete_ratio" | "delete_bytes" | "oldest_delete_at" | "last_committed_at" | "data_files_delta" | "bytes_delta" | "partition";
                 /** @description Unknown values are last in both orders. */
                 dir?: "asc" | "desc";
                 /** @description Rows. */

@@ -66,6 +66,13 @@ const LABELS: Record<string, readonly [label: string, print: (value: number) => 
   usual_gap_seconds: ['Usual time between runs', duration],
   last_run: ['End of the last run', instant],
   runs: ['Runs', count],
+  reads: ['Stale reads', count],
+  behind_seconds: ['Behind main, last read', duration],
+  behind_commits: ['Commits behind main, last read', count],
+  share: ['Share of scans', percent],
+  scans: ['Scans of 7 days', count],
+  opened_share: ['Files that these scans open, median', percent],
+  names: ['Names', count],
   failed: ['Failed runs', count],
   columns: ['Changes to columns', count],
   changes: ['Schema changes', count],
@@ -80,6 +87,9 @@ const TEXTS: Record<string, string> = {
   what: 'What',
   problem: 'Problem',
   alert: 'Critical alert',
+  snapshot: 'Snapshot that was read last',
+  engine: 'Engine',
+  pointers: 'Pointers',
 };
 
 export interface EvidenceRow {

@@ -1,6 +1,6 @@
 // What is wrong, in one sentence per code. A part whose evidence is missing is left out; a closed finding is in the past.
 import { bytes } from '#lib/format/bytes.ts';
-import { count, ratio } from '#lib/format/count.ts';
+import { count, percent, ratio } from '#lib/format/count.ts';
 import { duration, seconds } from '#lib/format/duration.ts';
 import { Evidence } from './evidence.ts';
 import { moment } from './moment.ts';
@@ -106,6 +106,14 @@ const HEADLINES: Record<FindingCode, (facts: Facts) => string> = {
     `The schema changed${after(': ', evidence.text('what') ?? versions(evidence, 'schema'))}`,
   spec_changed: ({ evidence }) => `The partition spec changed${after(': ', versions(evidence, 'spec'))}`,
   stale: staleTable,
+  stale_reader: staleReader,
+  two_pointers: ({ finding, evidence, tense }) => {
+    const other = finding.subject || 'Another name';
+    const registers = `${other} ${tense('registers', 'registered')} the same table`;
+    const point = `${registers} and ${tense('points', 'pointed')} at another snapshot`;
+    return `${point}${after(': ', evidence.text('pointers'))}`;
+  },
+  filter_not_pruned: unpruned,
   history_gap: ({ evidence }) => {
     const [from, to] = [evidence.text('from'), evidence.text('to')];
     if (from !== null && to !== null) return `Commits between ${from} and ${to} are not known`;
@@ -210,6 +218,24 @@ function failingJob({ finding, evidence, tense }: Facts): string {
   if (failed === null) return `Runs of ${job} ${tense('fail', 'failed')}`;
   if (runs === null) return `${count(failed)} ${failed === 1 ? 'run' : 'runs'} of ${job} failed`;
   return `${count(failed)} of the last ${count(runs)} runs of ${job} failed`;
+}
+
+function staleReader({ finding, evidence, tense }: Facts): string {
+  const late = evidence.number('behind_seconds');
+  const behind = evidence.counted('behind_commits', 'commit');
+  const before = late === null ? 'long before' : `${duration(late)} before`;
+  const reads = `${finding.subject || 'A reader'} ${tense('reads', 'read')} snapshots that main had left ${before}`;
+  return `${reads}${after(', ', behind === null ? null : `${behind} ago`)}`;
+}
+
+function unpruned({ finding, evidence, tense }: Facts): string {
+  const share = evidence.number('share');
+  const opened = evidence.number('opened_share');
+  const column = finding.subject || 'a column';
+  const who = share === null ? 'Most scans' : `${percent(share)} of scans`;
+  const filter = `${who} ${tense('filter', 'filtered')} ${column}, which neither partitions nor sorts the table`;
+  const half = opened === null ? null : `they ${tense('open', 'opened')} ${percent(opened)} of its files`;
+  return `${filter}${after('; ', half)}`;
 }
 
 function staleTable({ finding, evidence, tense, now }: Facts): string {

@@ -153,6 +153,35 @@ describe('headlines', () => {
       'Commits between 1 and 2 are not known',
     ],
     [
+      'stale reader',
+      {
+        ...{ code: 'stale_reader', group: 'readers', subject: 'dashboard' },
+        evidence: { behind_seconds: 9000, behind_commits: 31 },
+      },
+      'dashboard reads snapshots that main had left 2 h 30 m before, 31 commits ago',
+    ],
+    [
+      'two pointers',
+      {
+        ...{ code: 'two_pointers', group: 'readers', subject: 'old.sales.orders' },
+        evidence: { pointers: 'lake.sales.orders at snapshot 7; old.sales.orders at snapshot 3' },
+      },
+      'old.sales.orders registers the same table and points at another snapshot: lake.sales.orders at snapshot 7; old.sales.orders at snapshot 3',
+    ],
+    [
+      'unpruned filter',
+      {
+        ...{ code: 'filter_not_pruned', group: 'readers', subject: 'customer_id' },
+        evidence: { share: 0.83, opened_share: 0.9 },
+      },
+      '83 % of scans filter customer_id, which neither partitions nor sorts the table; they open 90 % of its files',
+    ],
+    [
+      'unpruned filter, closed',
+      { code: 'filter_not_pruned', group: 'readers', ...closed, subject: 'customer_id', evidence: {} },
+      'Most scans filtered customer_id, which neither partitions nor sorts the table',
+    ],
+    [
       'unreadable',
       { code: 'unreadable', evidence: { problem: 'not-found', what: 'metadata.json does not exist' } },
       "The table's metadata cannot be read: metadata.json does not exist",

@@ -153,6 +153,9 @@ const ADVICE: Record<FindingCode, string> = {
   spec_changed: 'Check whether filters of readers match the new partitioning',
   stale: 'Check whether the writer still runs',
   history_gap: 'Keep snapshots longer than the time between two observations',
+  stale_reader: 'Refresh the table in the engine that reads it, or shorten how long its catalog is cached',
+  two_pointers: 'Stop writing through one of the names, then drop it from its catalog',
+  filter_not_pruned: 'Sort or partition the table by the column, or rewrite it with a sort order',
 };
 
 /** The table's timeline around the opening, with the causing commit open; null where the table's name is not known. */

@@ -32,6 +32,9 @@ const WORDS: Record<FindingCode, string> = {
   unreadable: 'unreadable',
   stale: 'stale',
   history_gap: 'gap in the history',
+  stale_reader: 'stale reader',
+  two_pointers: 'two pointers',
+  filter_not_pruned: 'filter not pruned',
 };
 export const CODES = Object.keys(WORDS) as FindingCode[];
 export const codeWord = (code: FindingCode): string => WORDS[code];
@@ -44,6 +47,7 @@ const GROUPS: Record<Finding['group'], string> = {
   layout: 'Layout',
   schema: 'Schema',
   health: 'Health',
+  readers: 'Readers',
 };
 export const groupName = (group: Finding['group']): string => GROUPS[group];
 

@@ -225,6 +225,22 @@ export const COLUMNS: readonly Column[] = [
     cell: (row) => cell(row.values.live_snapshots, count, emphasis(row, 'snapshots_many')),
   },
   {
+    id: 'planning',
+    heading: 'Planning p95',
+    title: '95th percentile of the planning times of scans in the last 24 hours, as reported',
+    sort: 'planning_p95',
+    wide: true,
+    cell: ({ reads }) => cell(reads?.planning_p95_seconds, seconds),
+  },
+  {
+    id: 'missed',
+    heading: 'Missed partitions',
+    title: 'Share of the scans of the last 24 hours that filter no partition column, as reported',
+    sort: 'missed_share',
+    wide: true,
+    cell: ({ reads }) => cell(reads?.missed_share, percent),
+  },
+  {
     id: 'commits',
     heading: 'Commits',
     title: 'Commits in the range',

@@ -32,6 +32,9 @@ const COLUMNS: readonly (readonly [name: string, of: (row: Row) => string | numb
   ['manifests', (row) => row.values.manifests],
   ['live_snapshots', (row) => row.values.live_snapshots],
   ['skew_max_over_median', (row) => row.values.skew_max_over_median],
+  ['planning_p95_seconds', (row) => row.reads?.planning_p95_seconds ?? null],
+  ['query_p95_seconds', (row) => row.reads?.query_p95_seconds ?? null],
+  ['missed_share', (row) => row.reads?.missed_share ?? null],
   ['commits', (row) => row.values.commits],
   ['last_committed_at', (row) => instant(row.values.last_committed_at)],
 ];

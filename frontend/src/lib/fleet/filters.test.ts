@@ -4,7 +4,7 @@ import { fleetHref, fleetQuestion, isFiltered, listsWorst, readFleetView, UNFILT
 
 const params = (text: string) => new URLSearchParams(text);
 const ALL =
-  'severity=warning&code=small_files&acknowledged=any&owner=ada&format=delta&has_job=false&grew=0.2&within=1h';
+  'severity=warning&code=small_files&acknowledged=any&owner=ada&format=delta&has_job=false&grew=0.2&within=1h&planning=1&missed=0.5';
 const SPAN = { from: 1, to: 2 };
 
 describe('the filters of the fleet', () => {
@@ -12,7 +12,7 @@ describe('the filters of the fleet', () => {
     const view = readFleetView(params(ALL));
     expect(fleetQuestion(view, SPAN)).toMatchObject({
       ...{ severity: 'warning', code: 'small_files', acknowledged: 'any', owner: 'ada' },
-      ...{ format: 'delta', has_job: false, grew: 0.2, within: 3600 },
+      ...{ format: 'delta', has_job: false, grew: 0.2, within: 3600, planning: 1, missed: 0.5 },
     });
     expect(fleetHref(params(ALL), {})).toBe(`/?${ALL}`);
   });
@@ -22,6 +22,7 @@ describe('the filters of the fleet', () => {
     expect(chips.map(({ text }) => text)).toEqual([
       ...['severity: warning', 'finding: small files', 'findings: with or without acknowledgement'],
       ...['owner: ada', 'format: delta', 'has no job', 'grew > 20 % within 1 h'],
+      ...['planning p95 > 1 s', 'scans that miss the partitions > 50 %'],
     ]);
     for (const { change } of chips) {
       const left = params(fleetHref(params(ALL), change).slice(2));
@@ -40,6 +41,8 @@ describe('the filters of the fleet', () => {
     'acknowledged=x',
     'grew=-1',
     'grew=much',
+    'planning=3601',
+    'missed=1.1',
   ])('%s counts as no filter', (text) => {
     expect(readFilters(params(text))).toEqual(NO_FILTERS);
     expect(isFiltered(readFleetView(params(text)))).toBe(false);

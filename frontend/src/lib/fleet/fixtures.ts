@@ -36,6 +36,7 @@ export function fleetRow({ values, deltas, reason, ...own }: Change = {}): Row {
     growth: null,
     findings: [],
     owner: null,
+    reads: null,
     ...own,
     values: {
       data_files: 51_202,

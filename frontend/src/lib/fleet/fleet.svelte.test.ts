@@ -222,7 +222,14 @@ test('ready-made views are filters that their pages understand', async () => {
       .map((link) => new URL(link.getAttribute('href') ?? '', 'http://localhost'))
       .filter((url) => url.pathname === page)
       .map((url) => url.searchParams);
-  expect(paramsOf('/').map(readFilters)).toEqual([expect.objectContaining({ grew: 0.2, within: 300 })]);
+  expect(paramsOf('/').map(readFilters)).toEqual([
+    expect.objectContaining({ grew: 0.2, within: 300 }),
+    expect.objectContaining({ planning: 1 }),
+    expect.objectContaining({ missed: 0.5 }),
+  ]);
+  expect(paramsOf('/').map((params) => readFleetView(params).sort)).toEqual([
+    ...['growth', 'planning_p95', 'missed_share'],
+  ]);
   expect(paramsOf('/commits').map(choiceOf)).toEqual([
     expect.objectContaining({ min: '10000', sort: 'files' }),
   ]);

@@ -62,6 +62,8 @@ const SORTS = new Set<string>([
   'delta_share_records',
   'delta_share_bytes',
   'growth',
+  'planning_p95',
+  'missed_share',
 ] satisfies FleetSort[]);
 const isSort = (text: string | null): text is FleetSort => text !== null && SORTS.has(text);
 

@@ -112,6 +112,7 @@ test('an alert of delete files weighs delete files, one of staleness no commit',
     'LimnographPipelineStalled',
     'LimnographInboxWaiting',
     'LakehouseSnapshotsTooMany',
+    'LakehouseSnapshotsTooOld',
   ])
     expect(measureOf(incident(name))).toBeNull();
   const big = [commit(3, 9_000), commit(8, 3, { added_delete_files: 40 }), commit(9, 3), commit(10, 3)];

@@ -27,6 +27,7 @@ const RULES: readonly string[] = [
   'LakehouseMetadataGrowing',
   'LakehousePartitionSkew',
   'LakehouseSnapshotsTooMany',
+  'LakehouseSnapshotsTooOld',
   'LakehouseStreamingLag',
   'LakehouseTableStale',
   'LimnographCatalogDown',

@@ -14,6 +14,8 @@ const SORTS: readonly Sort[] = [
   'average_file_bytes',
   'small_files',
   'delete_ratio',
+  'delete_bytes',
+  'oldest_delete_at',
   'last_committed_at',
   'data_files_delta',
   'bytes_delta',
@@ -174,13 +176,16 @@ export function csv(rows: readonly Row[]): string {
     'small_files',
     'delete_files',
     'delete_ratio',
+    'delete_bytes',
+    'delete_bytes_ratio',
+    'oldest_delete_at',
     'records',
     'last_committed_at',
   ] as const;
   const cell = (row: Row, column: (typeof columns)[number]) => {
     const value = row[column];
     if (value === null) return '';
-    if (column === 'last_committed_at') return new Date(Number(value)).toISOString();
+    if (column.endsWith('_at')) return new Date(Number(value)).toISOString();
     if (typeof value === 'number') return String(value);
     return `"${(/^[=+\-@\t\r]/.test(value) ? `'${value}` : value).replaceAll('"', '""')}"`;
   };

@@ -40,7 +40,9 @@ export class ReadsView {
     return { from: to - Math.max(MINUTE_MS, minute(this.range.to - this.range.from)), to };
   }
 
-  withRange(range: RangeText): string {
-    return writeUrl({ ...this.#read.state, range }, this.#query) || '?';
+  /** `more`: further parameters. */
+  withRange(range: RangeText, more: Record<string, string> = {}): string {
+    const others = new URLSearchParams([...this.#query, ...Object.entries(more)]);
+    return writeUrl({ ...this.#read.state, range }, others) || '?';
   }
 }

@@ -34,6 +34,20 @@ export const point = (change: Partial<Schemas['ReadPoint']> = {}): Schemas['Read
   ...change,
 });
 
+export const merges = (change: Partial<Schemas['MergeOnRead']> = {}): Schemas['MergeOnRead'] => ({
+  modes: [
+    { operation: 'delete', mode: 'merge-on-read', declared: true },
+    { operation: 'update', mode: 'copy-on-write', declared: false },
+    { operation: 'merge', mode: 'merge-on-read', declared: true },
+  ],
+  ...{ data_files: 1_000, bytes: 4e11, delete_files: 380, delete_bytes: 2.4e9 },
+  ...{ deletes_per_data_file: 0.38, delete_bytes_ratio: 0.006, oldest_delete_at: NOW - 40 * HOUR },
+  ...{ merged_files: 0.42, merged_bytes: 2.6e6, merging_commits: 31, changed_share: 0.004 },
+  ...{ rewriting_commits: 0, small_rewrites: 0, rewritten_bytes: 0 },
+  ...{ fits: 'copy-on-write', because: 'reads_merge_much' },
+  ...change,
+});
+
 export const readsPage = (change: Partial<Schemas['ReadsPage']> = {}): Schemas['ReadsPage'] => ({
   ...{ catalog: 'lake', namespace: 'sales', table: 'customer_events', format: 'iceberg', status: 'ok' },
   ...{ watermark: NOW, notes: [], range: { start: NOW - 24 * HOUR, end: NOW }, resolution: 'raw' },
@@ -74,5 +88,6 @@ export const readsPage = (change: Partial<Schemas['ReadsPage']> = {}): Schemas['
       ...{ last_at: NOW - HOUR, behind_seconds: 9_000, behind_commits: 31 },
     },
   ],
+  merges: merges(),
   ...change,
 });

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings, doubleIds } from '../../test/axe.ts';
-import { NOTHING, readsPage } from './fixtures.ts';
+import { merges, NOTHING, readsPage } from './fixtures.ts';
 import ReadsPanel from './ReadsPanel.svelte';
 
-const links = { commitHref: (id: string) => `/commits/${id}` };
+const links = { commitHref: (id: string) => `/commits/${id}`, partitionsHref: '/partitions' };
 
 test('a filter that nothing prunes is a sentence, and engines, readers and old snapshots are listed', async () => {
   const screen = await render(ReadsPanel, { page: readsPage(), ...links });
@@ -34,6 +34,19 @@ test('the chart is an image with its numbers, and a table by its button', async 
   expect(await axeFindings()).toEqual([]);
 });
 
+test('the mode that fits is a sentence with its numbers, and a default is told from a declared mode', async () => {
+  const screen = await render(ReadsPanel, { page: readsPage(), ...links });
+  const merging = screen.getByRole('region', { name: 'Merge on read' });
+  await expect
+    .element(merging.getByText(/Copy-on-write fits: 412 scans .* merged 0.42 delete files per data file/))
+    .toBeVisible();
+  const modes = merging.getByRole('list', { name: 'Write modes' });
+  await expect.element(modes.getByText('not set, the default').first()).toBeVisible();
+  await expect
+    .element(merging.getByRole('link', { name: 'By partition' }))
+    .toHaveAttribute('href', '/partitions');
+});
+
 test('without reads the page says how they are reported', async () => {
   const nothing = {
     total: NOTHING,
@@ -43,12 +56,15 @@ test('without reads the page says how they are reported', async () => {
     filters: [],
     readers: [],
     stale: [],
+    merges: merges({ because: 'no_scans', fits: null, merged_files: null, merged_bytes: null }),
   };
   const screen = await render(ReadsPanel, { page: readsPage(nothing), ...links });
   await expect
     .element(screen.getByRole('heading', { name: 'No read was reported in this range' }))
     .toBeVisible();
   await expect.element(screen.getByText('docs/events.md')).toBeVisible();
+  const merging = screen.getByRole('region', { name: 'Merge on read' });
+  await expect.element(merging.getByText(/is not known, because no engine reported a scan/)).toBeVisible();
   expect(await axeFindings()).toEqual([]);
 });
 

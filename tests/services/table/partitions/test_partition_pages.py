@@ -225,6 +225,16 @@ def test_instants_before_the_hot_window_are_read_from_the_meta_tables() -> None:
     assert [r.data_files_delta for r in found.rows] == [4, 0]
 
 
+def test_deletes_have_bytes_a_ratio_and_an_age_where_they_are_known() -> None:
+    held = part("20", 10, 10**6, delete_files=4, delete_bytes=50_000, oldest_delete_at=NOW - 9 * HOUR)
+    old = part("19", 5, delete_files=2)
+    found = page(parts(lake([full(1, NOW - HOUR, held, old)], [moved(1, NOW - HOUR)])), sort="delete_bytes")
+    assert [(r.partition, r.delete_bytes, r.delete_bytes_ratio, r.oldest_delete_at) for r in found.rows] == [
+        ("day=20", 50_000, 0.005, (NOW - 9 * HOUR) // 1_000),
+        ("day=19", None, None, None),
+    ], "rows of earlier versions do not know them"
+
+
 def test_two_specs_of_one_text_are_two_partitions() -> None:
     rows = [full(1, MIDNIGHT, part("1", 3), part("1", 4, spec_id=1))]
     found = page(parts(lake(rows, [moved(1, MIDNIGHT)])))

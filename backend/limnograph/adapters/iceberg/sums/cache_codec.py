@@ -13,7 +13,7 @@ from limnograph.adapters.iceberg.manifests.entries import KeyColumn
 from limnograph.adapters.iceberg.sums.file_columns import FileColumns, ScopedDeletes
 from limnograph.adapters.iceberg.sums.sums import DELTA, LIVE, WIDTH, GroupedSums, ManifestSums
 
-VERSION = b"4"
+VERSION = b"5"
 """Incremented when sums, columns or this encoding change: older rows then have other keys and digests."""
 _DIGEST = 16
 

@@ -43,12 +43,19 @@ class SnapshotSums:
         if self._metadata.targets is None:
             numbers["small_files"] = None
         return Content(
-            totals=Totals(**numbers),
+            totals=Totals(**numbers, oldest_delete_at=self._oldest_delete()),
             changed=SnapshotChanges(**dict(zip(DELTA, changed, strict=True)), partitions=self._found.touched.size),
             histogram=totals[HISTOGRAM],
             partitions=self._partitions(want),
             shape=shape,
         )
+
+    def _oldest_delete(self) -> Micros | None:
+        """Commit of the oldest live delete file; None without one, or if it is unknown."""
+        live = np.flatnonzero(self._found.live_partitions)
+        times = self._sums.oldest_deletes(self._weights, live, self._commits()).values()
+        known = [at for at in times if at is not None]
+        return min(known) if known and len(known) == len(times) else None
 
     def partition_shape(self) -> dict[str, Any]:
         """The part of the shape that can be computed from sums alone: sizes of partitions with a live data file. Empty
@@ -90,8 +97,10 @@ class SnapshotSums:
         moved = zip(found.touched_added.tolist(), found.touched_removed.tolist(), strict=True)
         own = dict(zip(found.touched.tolist(), moved, strict=True))
         others = np.array([place for place in named if place not in own], np.int64)
-        newest = self._sums.newest(self._weights, others, self._commits()) if others.size else {}
+        commits = self._commits()
+        newest = self._sums.newest(self._weights, others, commits) if others.size else {}
         no_target = self._metadata.targets is None
+        oldest = self._sums.oldest_deletes(self._weights, np.array(named, np.int64), commits) if named else {}
         return [
             PartitionState(
                 data_files=data_files,
@@ -99,11 +108,13 @@ class SnapshotSums:
                 small_files=None if no_target else small_files,
                 records=records,
                 bytes=size,
+                delete_bytes=delete_bytes,
+                oldest_delete_at=oldest.get(place),
                 added_data_files=own.get(place, (0, 0))[0],
                 removed_data_files=own.get(place, (0, 0))[1],
                 last_committed_at=snapshot.committed_at if place in own else newest.get(place),
             )
-            for place, (data_files, delete_files, small_files, records, size) in zip(
+            for place, (data_files, delete_files, small_files, records, size, delete_bytes) in zip(
                 named, states[:, named].T.tolist(), strict=True
             )
         ]

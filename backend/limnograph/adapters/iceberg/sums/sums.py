@@ -30,7 +30,7 @@ CHECKS = ("added", "existing", "deleted", "length")
 """Entries by status, and bytes of the manifest: the values that its line in a manifest list also states."""
 HISTOGRAM = slice(len(TOTALS), len(TOTALS) + len(HISTOGRAM_EDGES) + 1)
 WIDTH = HISTOGRAM.stop + len(CHECKS)
-LIVE = ("data_files", "delete_files", "small_files", "records", "bytes")
+LIVE = ("data_files", "delete_files", "small_files", "records", "bytes", "delete_bytes")
 """Columns of `Live.numbers`."""
 DELTA = tuple(
     f"{way}_{what}" for way in ("added", "removed") for what in ("data_files", "delete_files", "records", "bytes")
@@ -115,7 +115,10 @@ def _live(
     entries: Entries, live: npt.NDArray[np.bool_], is_data: npt.NDArray[np.bool_], small: npt.NDArray[np.bool_]
 ) -> GroupedSums:
     data = is_data.astype(np.int64)
-    columns = np.stack([data, 1 - data, small.astype(np.int64), entries.records * data, entries.size * data])
+    deletes = 1 - data
+    columns = np.stack(
+        [data, deletes, small.astype(np.int64), entries.records * data, entries.size * data, entries.size * deletes]
+    )
     return _grouped(entries, live, columns)
 
 

@@ -211,6 +211,22 @@ class TableSums:
             np.maximum.at(found, rows[_PARTITION], instants[inverse])
         return {int(place): Micros(found[place]) for place in only if found[place] != unknown}
 
+    def oldest_deletes(self, weights: Longs, only: Longs, commits: dict[int, Micros]) -> dict[int, Micros | None]:
+        """Commit (microseconds) of the oldest live delete file, for those of the partitions `only` that have one, by
+        index; None if a snapshot that wrote one is not among `commits`: it may be the oldest.
+        """
+        rows = self._live_rows(weights, only)
+        rows = rows[:, rows[_NUMBERS + LIVE.index("delete_files")] > 0]
+        if not rows.shape[1]:
+            return {}
+        writers, inverse = np.unique(rows[_WRITER], return_inverse=True)
+        unknown = np.iinfo(np.int64).min
+        instants = np.array([commits.get(int(writer), unknown) for writer in writers], np.int64)
+        found = np.full(len(self.partitions), np.iinfo(np.int64).max, np.int64)
+        np.minimum.at(found, rows[_PARTITION], instants[inverse])
+        held = np.unique(rows[_PARTITION])
+        return {int(place): None if found[place] == unknown else Micros(int(found[place])) for place in held}
+
     def _live_rows(self, weights: Longs, only: Longs | None) -> Longs:
         live = self._live.view
         chosen = weights[live[_MANIFEST]] > 0

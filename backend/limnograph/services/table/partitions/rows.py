@@ -74,7 +74,14 @@ def _known(side: Side, key: PartitionKey) -> bool:
 
 def _empty(key: PartitionKey) -> PartitionFact:
     return PartitionFact(
-        partition=key[1], spec_id=key[0], data_files=0, delete_files=0, small_files=0, records=0, bytes=0
+        partition=key[1],
+        spec_id=key[0],
+        data_files=0,
+        delete_files=0,
+        small_files=0,
+        records=0,
+        bytes=0,
+        delete_bytes=0,
     )
 
 
@@ -111,6 +118,9 @@ def _row(
         bytes_share=_ratio(fact.bytes, row.total_bytes if row else None),
         bytes_over_median=_ratio(fact.bytes, middle),
         delete_ratio=_ratio(fact.delete_files, fact.data_files),
+        delete_bytes=fact.delete_bytes,
+        delete_bytes_ratio=_ratio(fact.delete_bytes, fact.bytes),
+        oldest_delete_at=to_millis(fact.oldest_delete_at),
         last_committed_at=to_millis(at),
         data_files_delta=_difference(fact.data_files, was.data_files if was else None),
         bytes_delta=_difference(fact.bytes, was.bytes if was else None),

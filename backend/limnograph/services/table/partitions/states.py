@@ -24,7 +24,14 @@ _THIN = ("snapshot_id", "committed_at", "partitions_base", "partitions_scope", "
 _WHOLE = (
     *("table_uuid", "snapshot_id", "committed_at", "partitions", "partitions_scope", "partitions_base"),
     *("partitions_total", "total_data_files", "total_delete_files", "total_bytes", "small_files"),
-    *("target_file_bytes", "skew_max_over_median", "skew_top1_share", "file_size_histogram"),
+    *(
+        "total_delete_bytes",
+        "oldest_delete_at",
+        "target_file_bytes",
+        "skew_max_over_median",
+        "skew_top1_share",
+        "file_size_histogram",
+    ),
 )
 _LISTED = 500
 """Ids that are queried by value; for more, whole days are read and the rows filtered here."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from limnograph.analysis.schema.field_trees import tree_of
 from limnograph.domain.answers.reads import FilterColumn
-from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.services.lake.history import History
-from limnograph.services.table.schema.page import spec_fields
+from limnograph.services.lake.spec_fields import spec_columns
 
 
 def filters_of(counts: Iterable[Mapping[str, Any]], known: int, history: History) -> list[FilterColumn]:
     """Filtered columns, the most frequent first. `known`: scans whose filter columns are known."""
-    partitioned, sorted_by = _columns(history, "spec"), _columns(history, "sort_order")
+    partitioned, sorted_by = spec_columns(history, "spec"), spec_columns(history, "sort_order")
     return [
         FilterColumn(
             column=each["name"],
@@ -26,14 +24,3 @@ def filters_of(counts: Iterable[Mapping[str, Any]], known: int, history: History
         for each in counts
         if known
     ]
-
-
-def _columns(history: History, kind: str) -> set[str] | None:
-    """Columns of the current spec or order, in lower case as engines may spell them; None if it is unknown."""
-    change: ChangeFact | None = history.latest(kind)
-    if change is None or not change.detail:
-        return None
-    schema = history.latest("schema")
-    tree = tree_of(schema.detail) if schema else None
-    used = [field for field in spec_fields(change, tree) if field.transform != "void"]
-    return {(field.column or field.name).lower() for field in used}

@@ -9,28 +9,26 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
-import polars as pl
-
 from limnograph.domain.answers.partitions import SpanMs
 from limnograph.domain.answers.reads import ReadPoint, ReadsPage
 from limnograph.domain.answers.structure import Note
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, Millis, to_micros, to_millis
 from limnograph.ports.clock import Clock
-from limnograph.services.lake.columns import NULL
-from limnograph.services.lake.history import History, standing_names
+from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
+from limnograph.services.reads.of_history import live_files, names_of
 from limnograph.services.reads.source import ReadSource, TableReads
 from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.services.table.histories import TableHistories
 from limnograph.services.table.reads.filters import filters_of
+from limnograph.services.table.reads.merges import merge_on_read
 from limnograph.services.table.reads.numbers import NOTHING, engines_of, numbers_of, readers_of, skipped_share
 from limnograph.services.table.reads.stale import stale_reads
 
 WIDTHS_US = (5 * 60 * MICROS_PER_SECOND, 15 * 60 * MICROS_PER_SECOND, HOUR, 6 * HOUR, DAY, 7 * DAY)
 MOST_POINTS = 100
 _READER = ("engine", "engine_version", "job_name")
-_NEVER = Micros(2**62)
 _HOURS = "The range reaches further back than single reports are kept: the numbers are of whole hours."
 
 
@@ -55,6 +53,7 @@ class ReadPages:
         history, reads = self.read(name, start, end)
         total = next(reads.summed().iter_rows(named=True), None)
         by_reader = reads.summed(_READER)
+        numbers = numbers_of(total) if total else NOTHING
         known = total["filters_known"] or 0 if total else 0
         width_us = _width_us(start, end, exact=reads.exact)
         notes = [] if reads.exact else [Note(code="reads_by_hour", sentence=_HOURS)]
@@ -62,7 +61,7 @@ class ReadPages:
             **self._tables.head(name, history, notes),
             range=span,
             resolution="raw" if reads.exact else "hour",
-            total=numbers_of(total) if total else NOTHING,
+            total=numbers,
             engines=engines_of(reads.summed(("engine",))),
             step_s=width_us // MICROS_PER_SECOND,
             points=_points(reads, history, width_us),
@@ -70,25 +69,8 @@ class ReadPages:
             filters=filters_of((total["filter_columns"] if total else None) or (), known, history),
             readers=readers_of(by_reader),
             stale=stale_reads(by_reader, history),
+            merges=merge_on_read(history, numbers, start, end),
         )
-
-
-def names_of(history: History) -> dict[TableName, Micros]:
-    """The names of a table, each with the instant at which it lost it: afterwards another table may have it."""
-    found = {history.name: _NEVER}
-    for change in standing_names(history.changes).values():
-        name = TableName(change.catalog or "", change.namespace or "", change.table or "")
-        found[name] = change.at if change.kind == "dropped" else _NEVER
-    return found
-
-
-def live_files(history: History) -> pl.DataFrame:
-    """`snapshot_id` and `live_files` of the table's snapshots whose number of data files is known."""
-    rows = pl.DataFrame(
-        {"snapshot_id": history.numbers("snapshot_id"), "live_files": history.numbers("total_data_files")},
-        schema={"snapshot_id": pl.Int64, "live_files": pl.Int64},
-    )
-    return rows.filter(pl.col("live_files") != NULL).unique("snapshot_id")
 
 
 def _width_us(start: Micros, end: Micros, *, exact: bool) -> int:

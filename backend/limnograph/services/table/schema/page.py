@@ -4,8 +4,7 @@ previous one, and every field in all versions of the schema.
 
 from __future__ import annotations
 
-import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from limnograph.analysis.schema import diff as schema_diff
 from limnograph.analysis.schema.field_trees import Tree, TreeField, tree_of
@@ -24,6 +23,7 @@ from limnograph.domain.time import to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.lake.history import History
+from limnograph.services.lake.spec_fields import spec_fields
 from limnograph.services.lake.store import HotStore
 from limnograph.services.lake.table_changes import ChangeLog, told
 from limnograph.services.table.histories import TableHistories
@@ -136,33 +136,6 @@ def _sentence(
 def _spelled(field: SpecField) -> str:
     column = field.column or (field.name if field.source_id is None else f"field {field.source_id}")
     return column if field.transform == "identity" else f"{field.transform}({column})"
-
-
-def spec_fields(change: ChangeFact, tree: Tree | None) -> list[SpecField]:
-    """Fields of a spec or an order, with the names of their columns at that time."""
-    try:
-        document = json.loads(change.detail) if change.detail else None
-    except (ValueError, RecursionError):
-        return []
-    items = document.get("fields") if isinstance(document, dict) else None
-    return [_spec_field(item, tree) for item in items or () if isinstance(item, dict)]
-
-
-def _spec_field(item: dict[str, Any], tree: Tree | None) -> SpecField:
-    source = item.get("source-id")
-    if not isinstance(source, int):
-        listed = item.get("source-ids")
-        source = listed[0] if isinstance(listed, list) and listed and isinstance(listed[0], int) else None
-    column = tree.get(source) if tree and source is not None else None
-    direction, nulls = item.get("direction"), item.get("null-order")
-    order = " ".join(str(part).replace("-", " ") for part in (direction, nulls) if part) or None
-    return SpecField(
-        name=str(item.get("name", "")),
-        transform=str(item.get("transform", "")),
-        column=column.path if column else None,
-        source_id=source,
-        order=order,
-    )
 
 
 def matrix(changes: list[ChangeFact]) -> tuple[list[MatrixVersion], list[FieldHistory]]:
