@@ -55,6 +55,7 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.reads.attempts import AttemptSource
 from limnograph.services.reads.log import ReadLog
 from limnograph.services.reads.source import ReadSource
 from limnograph.services.server.backend import Backend
@@ -284,8 +285,9 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         earlier=findings.earlier.before_alert,
         notes=shared.notes,
     )
-    reads = ReadPages(store, ReadSource(shared.read_log, old, clock), clock)
-    details = CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), findings)
+    attempts = AttemptSource(shared.read_log, old, clock)
+    reads = ReadPages(store, ReadSource(shared.read_log, old, clock), attempts, clock)
+    details = CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), findings, attempts)
     alerts = _alert_pages(options, shared, context)
     return Backend(
         fleet=fleet,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from limnograph.domain.answers.contention import Contention
 from limnograph.domain.answers.partitions import SpanMs
 from limnograph.domain.answers.structure import PageHead
 from limnograph.domain.answers.view import View
@@ -132,3 +133,4 @@ class ReadsPage(PageHead, frozen=True, kw_only=True):
     filters: list[FilterColumn]
     readers: list[ReaderRow]
     stale: list[StaleRead]
+    contention: Contention

@@ -18,11 +18,14 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, Millis, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.lake.columns import NULL
-from limnograph.services.lake.history import History, standing_names
+from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
+from limnograph.services.reads.attempts import AttemptSource, TableAttempts
+from limnograph.services.reads.names import names_of
 from limnograph.services.reads.source import ReadSource, TableReads
 from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.services.table.histories import TableHistories
+from limnograph.services.table.reads.contention import contention_of
 from limnograph.services.table.reads.filters import filters_of
 from limnograph.services.table.reads.numbers import NOTHING, engines_of, numbers_of, readers_of, skipped_share
 from limnograph.services.table.reads.stale import stale_reads
@@ -30,15 +33,14 @@ from limnograph.services.table.reads.stale import stale_reads
 WIDTHS_US = (5 * 60 * MICROS_PER_SECOND, 15 * 60 * MICROS_PER_SECOND, HOUR, 6 * HOUR, DAY, 7 * DAY)
 MOST_POINTS = 100
 _READER = ("engine", "engine_version", "job_name")
-_NEVER = Micros(2**62)
 _HOURS = "The range reaches further back than single reports are kept: the numbers are of whole hours."
 
 
 class ReadPages:
     """Reads of one table. Immutable after construction."""
 
-    def __init__(self, store: HotStore, source: ReadSource, clock: Clock) -> None:
-        self._store, self._source = store, source
+    def __init__(self, store: HotStore, source: ReadSource, attempts: AttemptSource, clock: Clock) -> None:
+        self._store, self._source, self._attempts = store, source, attempts
         self._tables = TableHistories(store, clock)
 
     async def page(self, name: TableName, start: Millis, end: Millis) -> ReadsPage:
@@ -49,6 +51,10 @@ class ReadPages:
         """The table's history and its reads in `[start, end)`. Blocks. Raises NotFound, SourceError."""
         history = self._tables.since(name, start)
         return history, self._source.read(history.uuid, names_of(history), live_files(history), start, end)
+
+    def attempts(self, name: TableName, start: Micros, end: Micros) -> TableAttempts:
+        """The table's reported commits in `[start, end)`. Blocks. Raises NotFound, SourceError."""
+        return self._attempts.read(self._tables.since(name, start), start, end)
 
     def _page(self, name: TableName, span: SpanMs) -> ReadsPage:
         start, end = to_micros(span.start), to_micros(span.end)
@@ -70,16 +76,8 @@ class ReadPages:
             filters=filters_of((total["filter_columns"] if total else None) or (), known, history),
             readers=readers_of(by_reader),
             stale=stale_reads(by_reader, history),
+            contention=contention_of(self._attempts.read(history, start, end)),
         )
-
-
-def names_of(history: History) -> dict[TableName, Micros]:
-    """The names of a table, each with the instant at which it lost it: afterwards another table may have it."""
-    found = {history.name: _NEVER}
-    for change in standing_names(history.changes).values():
-        name = TableName(change.catalog or "", change.namespace or "", change.table or "")
-        found[name] = change.at if change.kind == "dropped" else _NEVER
-    return found
 
 
 def live_files(history: History) -> pl.DataFrame:
