@@ -211,8 +211,8 @@ def _named(window: Sequence[Committed], ours: Mapping[int | None, Attempt]) -> I
     seen: set[tuple[str | None, str | None]] = set()
     for commit in reversed(window):
         report = ours.get(commit.snapshot) if commit.snapshot is not None else None
-        if report is not None:
-            commit = commit._replace(writer=report.writer or commit.writer, kind=report.kind or commit.kind)
-        if (commit.writer, commit.kind) not in seen and len(seen) < MOST_WINNERS:
-            seen.add((commit.writer, commit.kind))
-            yield commit
+        writer = (report.writer if report else None) or commit.writer
+        kind = (report.kind if report else None) or commit.kind
+        if (writer, kind) not in seen and len(seen) < MOST_WINNERS:
+            seen.add((writer, kind))
+            yield commit._replace(writer=writer, kind=kind)

@@ -28,8 +28,10 @@ FindingCode = Literal[
     "spec_changed",
     "stale",
     "history_gap",
+    "commit_contention",
+    "stream_batch_conflict",
 ]
-FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema", "health"]
+FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema", "health", "writers"]
 FindingSeverity = Literal["critical", "warning", "info"]
 ClosedBy = Literal["run", "expired", "merged", "retracted", "retired"]
 """Why a finding closed, if no commit closed it."""
@@ -73,7 +75,11 @@ CODES: dict[FindingCode, CodeTraits] = {
     "spec_changed": CodeTraits("schema", "info"),
     "stale": CodeTraits("health", "warning"),
     "history_gap": CodeTraits("health", "info"),
+    "commit_contention": CodeTraits("writers", "warning"),
+    "stream_batch_conflict": CodeTraits("writers", "warning"),
 }
+REPORTED_CODES: frozenset[FindingCode] = frozenset({"commit_contention", "stream_batch_conflict"})
+"""Findings that follow from what engines report, not from a table's metadata."""
 EVENT_CODES: frozenset[FindingCode] = frozenset(
     {"file_burst", "schema_breaking", "schema_changed", "spec_changed", "history_gap"}
 )

@@ -20,6 +20,7 @@ from limnograph.services.effects.measuring import EffectMeasurer
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_findings import JobFindings
+from limnograph.services.findings.report_findings import ReportFindings
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.findings.views import stream_event
 from limnograph.services.jobs.runs import RunRegistry
@@ -187,6 +188,18 @@ async def keep_observing_jobs(jobs: JobFindings, evaluator: FindingsEvaluator, s
             await jobs.observe(evaluator)
         except Exception:  # noqa: BLE001  # the next call starts from the same state
             _log.exception("jobs could not be evaluated")
+
+
+async def keep_observing_reports(reports: ReportFindings, evaluator: FindingsEvaluator, store: HotStore) -> None:
+    """Evaluate reported commits, once the meta tables have been read."""
+    while True:
+        await asyncio.sleep(OBSERVE_JOBS_S if store.attempted else EVALUATE_S)
+        if not store.attempted:
+            continue
+        try:
+            await asyncio.to_thread(reports.observe, evaluator)
+        except Exception:  # noqa: BLE001  # the next call starts from the same state
+            _log.exception("reports could not be evaluated")
 
 
 async def keep_checking_alerts(staleness: AlertStaleness) -> None:

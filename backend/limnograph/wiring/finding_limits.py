@@ -66,4 +66,7 @@ def limits_of(settings: FindingsSettings) -> FindingLimits:
         silent_median=silent.gaps,
         silent_least=round(silent.least_seconds * MICROS_PER_SECOND),
         failed_runs=settings.job_failing.runs,
+        contention_share=settings.commit_contention.share,
+        contention_attempts=settings.commit_contention.attempts,
+        stream_conflicts=settings.stream_batch_conflict.conflicts,
     )

@@ -45,6 +45,7 @@ from limnograph.services.findings.job_history import JobHistory
 from limnograph.services.findings.of_alerts import AlertFindings
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.findings.records import FindingRecords
+from limnograph.services.findings.report_findings import ReportFindings
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
@@ -179,6 +180,8 @@ class SharedServices:
     """Evaluates what is wrong with each table."""
     job_findings: JobFindings
     """Evaluates the jobs that read tables."""
+    report_findings: ReportFindings
+    """Evaluates what engines reported of commits."""
     finding_effects: FindingEffects
     """Measures what the causes of findings did to jobs."""
 
@@ -218,6 +221,7 @@ def _shared(options: ServerOptions) -> SharedServices:
     directory = JobDirectory(options.configured)
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
+    read_log = ReadLog(inbox, engine, clock)
     evaluator = FindingsEvaluator(
         store,
         finding_records,
@@ -240,7 +244,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         readiness=Readiness(watcher),
         live=live,
         inbox_state=InboxState(inbox),
-        read_log=ReadLog(inbox, engine, clock),
+        read_log=read_log,
         reported=ReportedCommits(),
         trino_rate=EventRate(),
         cases=cases,
@@ -258,6 +262,9 @@ def _shared(options: ServerOptions) -> SharedServices:
             limits=options.limits,
             objectives=options.promised,
             directory=directory,
+        ),
+        report_findings=ReportFindings(
+            store, read_log, AttemptSource(read_log, old, clock), clock, limits=options.limits
         ),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
@@ -287,7 +294,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
     )
     attempts = AttemptSource(shared.read_log, old, clock)
     reads = ReadPages(store, ReadSource(shared.read_log, old, clock), attempts, clock)
-    details = CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), findings, attempts)
+    details = CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), findings, attempts=attempts)
     alerts = _alert_pages(options, shared, context)
     return Backend(
         fleet=fleet,

@@ -20,8 +20,8 @@ Conflict = Literal["lost_race", "files_added", "files_removed", "deletes_added",
 
 class SparkReport(msgspec.Struct, frozen=True, kw_only=True):
     """One node of one Spark SQL execution. `at`: end of the execution, epoch ms. `table`: Spark's name of it.
-    `metrics`: as Iceberg's reports name them, durations in nanoseconds. `streaming`: of a commit, whether a stream made it.
-    What is not known is omitted.
+    `metrics`: as Iceberg's reports name them, durations in nanoseconds. `streaming`: of a commit, whether a stream
+    made it. What is not known is omitted.
     """
 
     kind: Literal["scan", "query", "commit"]

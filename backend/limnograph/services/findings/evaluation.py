@@ -16,7 +16,7 @@ from limnograph.analysis.findings.level import NEVER
 from limnograph.analysis.findings.table_state import TableState, advance, due
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact
-from limnograph.domain.finding_codes import CODES, ClosedBy, FindingCode, severity_rank
+from limnograph.domain.finding_codes import CODES, REPORTED_CODES, ClosedBy, FindingCode, severity_rank
 from limnograph.domain.finding_limits import HOUR, FindingLimits
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
@@ -106,6 +106,7 @@ def transitions(
     *,
     disabled: frozenset[FindingCode] = frozenset(),
     jobs: Sequence[Episode] | None = (),
+    reported: Sequence[Episode] | None = (),
     effects: Mapping[str, Sequence[FindingEffectFact]] = MappingProxyType({}),
     alert: str | None = None,
     keeps_alert: bool = False,
@@ -114,14 +115,19 @@ def transitions(
     the verdict of an effect.
 
     `recorded`: the last row of each finding of the table. `disabled`: codes that are not evaluated. `jobs`: episodes of
-    the jobs that read it; None: not known yet, so that what is recorded of jobs stays as it is. `effects`: measured
-    effects by finding id. `alert`: a critical alert that fires for the table.
-    `keeps_alert`: it is not known yet, so that a recorded one counts.
+    the jobs that read it; None: not known yet, so that what is recorded of jobs stays as it is. `reported`: the same
+    of what engines reported. `effects`: measured effects by finding id. `alert`: a critical alert that fires for the
+    table. `keeps_alert`: it is not known yet, so that a recorded one counts.
     """
     by_id = {fact.finding_id: fact for fact in recorded}
-    frozen = [fact for fact in recorded if jobs is None and _is_of_job(fact) and fact.code not in disabled]
+    frozen = [
+        fact
+        for fact in recorded
+        if fact.code not in disabled
+        and ((jobs is None and _is_of_job(fact)) or (reported is None and fact.code in REPORTED_CODES))
+    ]
     others = [fact for fact in recorded if fact not in frozen]
-    episodes = [each for each in (*evaluation.episodes, *(jobs or ())) if each.code not in disabled]
+    episodes = [each for each in (*evaluation.episodes, *(jobs or ()), *(reported or ())) if each.code not in disabled]
     found = identify(uuid or key_of_name(name), episodes, others)
     current, rows, times = list(frozen), list[FindingFact](), (evaluation.state.at or now, now)
     for finding in found.findings:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.domain.errors import SourceError
@@ -47,12 +47,14 @@ KEPT = 30 * DAY
 AT_ONCE = 100
 """Tables whose 30 days are read together."""
 RETRY = MINUTE
+Observed = Mapping[str, Sequence[Episode]]
+"""Episodes by table uuid."""
 _log = logging.getLogger("limnograph.findings")
 
 
 class FindingsEvaluator:
-    """Thread-safe for one caller of `evaluate` at a time: `board` and what `observed` leaves for it are replaced whole;
-    what `measured` leaves is queued.
+    """Thread-safe for one caller of `evaluate` at a time: `board` and what `observed` and `reported` leave for it are
+    replaced whole; what `measured` leaves is queued.
     """
 
     def __init__(
@@ -77,8 +79,10 @@ class FindingsEvaluator:
         self._retry: dict[str, Micros] = {}
         self._read_to: Micros | None = None
         self._learned: frozenset[str] = frozenset()
-        self._jobs: Mapping[str, Sequence[Episode]] | None = None
-        self._new_jobs: Mapping[str, Sequence[Episode]] | None = None
+        self._jobs: Observed | None = None
+        self._new_jobs: Observed | None = None
+        self._reported: Observed | None = None
+        self._new_reported: Observed | None = None
         self._effects: dict[str, Sequence[FindingEffectFact]] = {}
         self._new_effects: deque[Mapping[str, Sequence[FindingEffectFact]]] = deque()
         self.board = FindingsBoard()
@@ -106,9 +110,13 @@ class FindingsEvaluator:
         """Take effects by finding id. Thread-safe: they count from the next evaluation."""
         self._new_effects.append(effects)
 
-    def observed(self, episodes: Mapping[str, Sequence[Episode]]) -> None:
+    def observed(self, episodes: Observed) -> None:
         """Take the episodes of all jobs by table uuid. Thread-safe: they count from the next evaluation."""
         self._new_jobs = {uuid: list(found) for uuid, found in episodes.items()}
+
+    def reported(self, episodes: Observed) -> None:
+        """Take the episodes that follow from reports, as `observed` does."""
+        self._new_reported = {uuid: list(found) for uuid, found in episodes.items()}
 
     def _take(self, lake: Lake) -> None:
         """Take what was measured and observed and which alerts fire since the last call; the tables that it is about
@@ -122,16 +130,18 @@ class FindingsEvaluator:
                 if fact is not None and found != self._effects.get(finding_id):
                     changed.add(key_of(fact))
             self._effects.update(effects)
-        jobs = self._new_jobs
-        if jobs is not None and jobs is not self._jobs:
-            before, self._jobs = self._jobs, jobs
-            changed.update(
-                uuid
-                for uuid in self._evaluations
-                if before is None or list(before.get(uuid, ())) != list(jobs.get(uuid, ()))
-            )
+        changed.update(self._differing(self._jobs, self._new_jobs))
+        changed.update(self._differing(self._reported, self._new_reported))
+        self._jobs, self._reported = self._new_jobs, self._new_reported
         for uuid in changed & self._evaluations.keys():
             self._evaluations[uuid] = self._evaluations[uuid]._replace(version=-1)
+
+    def _differing(self, before: Observed | None, now: Observed | None) -> Iterator[str]:
+        """Tables of which other episodes are observed than before."""
+        if now is not None and now is not before:
+            for uuid in self._evaluations:
+                if before is None or list(before.get(uuid, ())) != list(now.get(uuid, ())):
+                    yield uuid
 
     def _take_alerts(self, lake: Lake) -> set[str]:
         """Take which critical alerts fire; returns the tables of those that began or ended."""
@@ -217,6 +227,7 @@ class FindingsEvaluator:
             now,
             disabled=self._limits.disabled,
             jobs=None if self._jobs is None else self._jobs.get(table.uuid, ()),
+            reported=None if self._reported is None else self._reported.get(table.uuid, ()),
             effects=self._effects,
             alert=self._alerts.get(table.name) if self._alerts is not None and table.name else None,
             keeps_alert=self._alerts is None,

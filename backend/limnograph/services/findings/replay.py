@@ -48,7 +48,8 @@ class FindingsReplay:
         self._unordered = fresh.unordered if fresh else None
 
     def at(self, instant: Micros, only: TableName | None = None) -> Iterator[FindingFact]:
-        """Findings that were open at an instant, table by table. Findings of jobs are those that were recorded. Raises
+        """Findings that were open at an instant, table by table. Findings of jobs and of reports are those that were
+        recorded. Raises
         NotFound for a table that the meta tables do not have; SourceError.
         """
         recorded, alerts = self._recorded(instant), self._alerts(instant)
@@ -80,6 +81,7 @@ class FindingsReplay:
                     instant,
                     disabled=self._limits.disabled,
                     jobs=None,
+                    reported=None,
                     alert=alerts.get(table.name),
                 )
                 yield from (fact for fact in current if fact.state == "open")

@@ -128,6 +128,25 @@ def _unreadable(finding: Finding) -> str:
     return f"metadata is unreadable: {str(what).strip().rstrip('.')}"
 
 
+def _contention(finding: Finding) -> str:
+    lost, attempts = _number(finding, "lost"), _number(finding, "attempts")
+    if lost is None or attempts is None:
+        said = "commits get in each other's way"
+    else:
+        said = f"{words.count(int(lost))} of {words.count(int(attempts))} attempts to commit were in vain"
+    return said + _pair(finding)
+
+
+def _pair(finding: Finding) -> str:
+    loser, winner = finding.evidence.get("loser"), finding.evidence.get("winner")
+    return f": {loser or 'a writer'} lost to {winner or 'another writer'}" if loser or winner else ""
+
+
+def _stream_conflict(finding: Finding) -> str:
+    said = _count(finding, "conflicts", "commits were refused", "commits were refused")
+    return f"{said} because a stream and a batch job wrote the same data{_pair(finding)}"
+
+
 _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "unreadable": _unreadable,
     "job_slower": _slower,
@@ -154,4 +173,6 @@ _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "spec_changed": lambda f: f"partition spec {_versions(f)}",
     "stale": _stale,
     "history_gap": lambda _: "commits expired before they were read",
+    "commit_contention": _contention,
+    "stream_batch_conflict": _stream_conflict,
 }

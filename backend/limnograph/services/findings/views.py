@@ -125,4 +125,4 @@ def _number(name: str, value: str) -> str | float:
     return int(number) if number.is_integer() else number
 
 
-_TEXTS = frozenset({"from", "to", "what", "problem", "alert"})
+_TEXTS = frozenset({"from", "to", "what", "problem", "alert", "loser", "winner", "stream"})

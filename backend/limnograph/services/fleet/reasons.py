@@ -45,6 +45,8 @@ CODES: dict[FindingCode, ReasonCode] = {
     "spec_changed": "schema_change",
     "stale": "stale",
     "history_gap": "stale",
+    "commit_contention": "job_slower",
+    "stream_batch_conflict": "job_slower",
 }
 _SEVERITIES: dict[FindingSeverity, ReasonSeverity] = {"critical": "critical", "warning": "warning", "info": "ok"}
 

@@ -1,5 +1,5 @@
-"""Resources that a job used while it ran (CPU, spill, executors, memory): from configured queries, else from Spark's own
-metrics.
+"""Resources that a job used while it ran (CPU, spill, executors, memory): from configured queries, else from Spark's
+own metrics.
 """
 
 from __future__ import annotations

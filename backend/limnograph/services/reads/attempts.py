@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from limnograph.analysis.contention import Attempt, Collision, Committed, collisions, merged
@@ -13,7 +14,7 @@ from limnograph.domain.facts.reads import RAW_DAYS
 from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros, truncated
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.lake.columns import facts_of
+from limnograph.services.lake.columns import NULL, facts_of
 from limnograph.services.lake.history import History
 from limnograph.services.reads.log import COMMIT_COLUMNS, COMMIT_TYPES, ReadLog, commits_of
 from limnograph.services.reads.names import names_of
@@ -22,6 +23,7 @@ from limnograph.services.rollups.reads_fold import NAMES
 
 BEFORE = 3_600 * MICROS_PER_SECOND
 """Commits this long before a range may have collided with one inside it."""
+NEVER = Micros(2**62)
 _SCHEMA = frozenset({"schema", "spec"})
 
 
@@ -67,8 +69,9 @@ class AttemptSource:
 
 def attempts_of(rows: pl.DataFrame, history: History, start: Micros, end: Micros) -> TableAttempts:
     """Reports (COMMIT_COLUMNS) beside the commits on main. O(reports + commits of the range)."""
-    commits = _commits(history, Micros(start - BEFORE), end)
-    attempts = merged([_attempt(row) for row in rows.iter_rows(named=True)], commits)
+    reported = [_attempt(row) for row in rows.iter_rows(named=True)]
+    commits = _commits(history, min(Micros(start - BEFORE), _oldest_base(reported, history)), end)
+    attempts = merged(reported, commits)
     return TableAttempts(start, attempts, commits, collisions(attempts, commits))
 
 
@@ -89,6 +92,14 @@ def _attempt(row: Mapping[str, Any]) -> Attempt:
         added=row["added_data_files"],
         stated=row["outcome"] is not None,
     )
+
+
+def _oldest_base(reported: Sequence[Attempt], history: History) -> Micros:
+    """When the oldest of the snapshots was committed that refused commits had read; NEVER if none is known."""
+    bases = [each.snapshot for each in reported if each.outcome == "conflict" and each.snapshot is not None]
+    ids, times = history.numbers("snapshot_id"), history.numbers("committed_at")
+    found = times[np.isin(ids, bases) & (times != NULL)]
+    return Micros(int(found.min())) if len(found) else NEVER
 
 
 def _committed(fact: SnapshotFact) -> Committed:

@@ -91,6 +91,15 @@ class ReadLog:
         """Commits, the refused ones included, as `of_table`: COMMIT_COLUMNS."""
         return commits_of(self._inside(names, start, end)).select(COMMIT_COLUMNS)
 
+    def contended(self) -> set[TableName]:
+        """Names of tables of which a commit in memory lost an attempt."""
+        with self._lock:
+            return {
+                name
+                for name, rows in self._rows.items()
+                if any(row["outcome"] == "conflict" or (row["attempts"] or 1) > 1 for row in rows.values())
+            }
+
     def _inside(self, names: Mapping[TableName, Micros], start: Micros, end: Micros) -> pl.DataFrame:
         with self._lock:
             rows = [(until, row) for name, until in names.items() for row in self._rows.get(name, {}).values()]

@@ -1,8 +1,8 @@
 """The named PromQL templates: Limnograph's queries to a metrics source. Users supply values, never text.
 
-`spark_job_*` and `spark_stream_*` are the gauges of `limnograph.spark_metrics`, `metrics_executor_*` are Spark's own metrics of
-executors with `spark.ui.prometheus.enabled`. Windows are seconds: a sample older than the window is not drawn, so a
-line ends where its source stopped.
+`spark_job_*` and `spark_stream_*` are the gauges of `limnograph.spark_metrics`, `metrics_executor_*` are Spark's own
+metrics of executors with `spark.ui.prometheus.enabled`. Windows are seconds: a sample older than the window is not
+drawn, so a line ends where its source stopped.
 """
 
 from __future__ import annotations

@@ -57,6 +57,7 @@ class CommitDetails:
         jobs: Jobs,
         effects: CommitEffects,
         findings: FindingPages,
+        *,
         attempts: AttemptSource,
     ) -> None:
         self._store, self._engine, self._jobs, self._effects = store, engine, jobs, effects

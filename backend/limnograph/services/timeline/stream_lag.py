@@ -1,5 +1,6 @@
-"""The lane of stream lag, from the gauges of `limnograph.spark_streams`: how long the last batch took from its checkpoint
-to its commit, or how long the last progress is ago where that is longer. Of several streams, the one that lags most.
+"""The lane of stream lag, from the gauges of `limnograph.spark_streams`: how long the last batch took from its
+checkpoint to its commit, or how long the last progress is ago where that is longer. Of several streams, the one that
+lags most.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from limnograph.domain.answers.timeline import LaneQuery, LineLane
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import Matrix, RangeQuery
-from limnograph.domain.time import MS_PER_SECOND, TimeRange
+from limnograph.domain.time import MS_PER_SECOND, Millis, TimeRange
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.jobs.lanes import problem_of
 from limnograph.services.sources import templates
@@ -48,9 +49,9 @@ async def draw(jobs: Jobs, name: TableName, span: TimeRange, asked: tuple[str, .
     ]
 
 
-def _lags(matrix: Matrix) -> Iterator[tuple[int, float]]:
+def _lags(matrix: Matrix) -> Iterator[tuple[Millis, float]]:
     """The largest lag at each instant at which any stream has one."""
-    found: dict[int, list[float]] = defaultdict(list)
+    found: dict[Millis, list[float]] = defaultdict(list)
     for series in matrix.series:
         is_instant = series.labels.get(templates.STAT) == "progress"
         for at_ms, sample in zip(series.times, series.values, strict=True):
