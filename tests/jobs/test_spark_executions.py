@@ -212,13 +212,16 @@ def test_a_conflict_of_two_writers_names_both(spark: SparkSession, table: str, s
     assert lost.application_id == won.application_id == spark.sparkContext.applicationId
     assert lost.snapshot_id == base
     assert lost.metrics is None
+    assert (lost.streaming, won.streaming) == (False, False)
+    assert lost.wall_seconds > 0
     assert lost.at >= won.at
     assert {row.outcome for row in sent.rows("query")} == {"conflict"}
 
 
 def test_batches_of_a_stream_are_queries_without_planning(
-    spark: SparkSession, table: str, sent: Sent, tmp_path: Path
+    spark: SparkSession, table: str, sent: Sent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(spark_executions, "PERIOD_SECONDS", 600.0)  # the query begins and ends between two looks
     with job_run("stream", reads=[table], writes=[f"{table}_out"], server=SERVER, spark=spark):
         stream = spark.readStream.format("iceberg").load(table).writeStream.format("iceberg")
         stream = stream.option("checkpointLocation", f"file://{tmp_path}").trigger(availableNow=True)
@@ -228,6 +231,30 @@ def test_batches_of_a_stream_are_queries_without_planning(
     assert (scan.rows, scan.duration_seconds, scan.snapshot_id, scan.result_data_files) == (4000, None, None, None)
     assert query.wall_seconds > 0
     assert (commit.operation, commit.outcome, commit.metrics) == ("append", "ok", None)
+    assert commit.streaming is True
+
+
+def test_batches_of_a_stream_name_the_snapshot_up_to_which_they_read(
+    spark: SparkSession, table: str, sent: Sent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark_executions, "PERIOD_SECONDS", 0.2)
+    heads = [head(spark, table)]
+    with job_run("stream", reads=[table], writes=[f"{table}_out"], server=SERVER, spark=spark):
+        stream = spark.readStream.format("iceberg").load(table).writeStream.format("iceberg")
+        query = stream.option("checkpointLocation", f"file://{tmp_path}").toTable(f"{table}_out")
+        query.processAllAvailable()
+        spark.sql(f"insert into {table} select id, 'r0', date'2026-03-01', 1 from range(3)")
+        heads.append(head(spark, table))
+        query.processAllAvailable()
+        time.sleep(1)
+        query.stop()
+    spark.sql(f"drop table {table}_out purge")
+    scans = [row for row in sent.rows("scan") if row.rows]
+    assert [(row.rows, row.snapshot_id) for row in scans] == [(4000, heads[0]), (3, heads[1])]
+    assert [row.snapshot_id for row in sent.rows("query") if row.rows] == heads
+    name = f"{table.rsplit('.', 1)[1]}_out"
+    assert {row.streaming for row in sent.rows("commit") if row.table == name} == {True}
+    assert sent.runs[-1]["tables"][0]["read_snapshot_id"] == str(heads[1])
 
 
 @pytest.fixture
