@@ -3293,9 +3293,11 @@ export interface components {
         };
         /**
          * TrinoContext
-         * @description Who ran the query, with what.
+         * @description Who ran the query, with what. `query_type`, such as `MERGE`.
          */
         TrinoContext: {
+            /** @default null */
+            queryType: string | null;
             /** @default null */
             serverVersion: string | null;
             /** @default null */
@@ -3313,11 +3315,14 @@ export interface components {
         };
         /**
          * TrinoFailure
-         * @description Why a query failed, without its message, which repeats literals.
+         * @description Why a query failed. `failure_message` repeats literals: it decides which kind of conflict it was, and is never
+         *         kept.
          */
         TrinoFailure: {
             /** @default null */
             errorCode: components["schemas"]["TrinoErrorCode"] | null;
+            /** @default null */
+            failureMessage: unknown;
         };
         /**
          * TrinoInput
@@ -3351,6 +3356,7 @@ export interface components {
         TrinoQueryEvent: {
             /**
              * @default {
+             *       "queryType": null,
              *       "serverVersion": null,
              *       "source": null,
              *       "user": null

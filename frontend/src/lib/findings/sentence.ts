@@ -152,6 +152,8 @@ const ADVICE: Record<FindingCode, string> = {
   schema_changed: 'Check whether readers expect the new columns',
   spec_changed: 'Check whether filters of readers match the new partitioning',
   stale: 'Check whether the writer still runs',
+  commit_contention: 'Let the writers commit at different times or less often, or to different partitions',
+  stream_batch_conflict: 'Let the batch job write partitions that the stream has left, or retry it',
   history_gap: 'Keep snapshots longer than the time between two observations',
 };
 

@@ -32,6 +32,8 @@ const WORDS: Record<FindingCode, string> = {
   unreadable: 'unreadable',
   stale: 'stale',
   history_gap: 'gap in the history',
+  commit_contention: 'commit contention',
+  stream_batch_conflict: 'stream and batch conflict',
 };
 export const CODES = Object.keys(WORDS) as FindingCode[];
 export const codeWord = (code: FindingCode): string => WORDS[code];
@@ -44,6 +46,7 @@ const GROUPS: Record<Finding['group'], string> = {
   layout: 'Layout',
   schema: 'Schema',
   health: 'Health',
+  writers: 'Writers',
 };
 export const groupName = (group: Finding['group']): string => GROUPS[group];
 

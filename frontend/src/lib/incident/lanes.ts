@@ -19,6 +19,9 @@ const ABOUT: readonly (readonly [RegExp, LaneId])[] = [
   [/cpu|load/i, 'cpu'],
   [/spill/i, 'spill'],
   [/executor/i, 'executors'],
+  [/contention|attempt/i, 'attempts'],
+  [/stream/i, 'stream_lag'],
+  [/memory/i, 'job_memory'],
 ];
 
 export function lanesFor({ alert, expression }: Pick<Incident, 'alert' | 'expression'>): LaneId[] {
