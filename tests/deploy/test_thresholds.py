@@ -99,6 +99,7 @@ PROSE = {
         "more than {stream_lag_seconds:time} from the checkpoint",
         "a trigger of more than {stream_lag_seconds:time}",
     ),
+    "lakehouse-stream-failed": (),
     "lakehouse-checkpoints-failing": (
         "{failed_checkpoints:Word} failures",
         "At least {failed_checkpoints:word} checkpoints",

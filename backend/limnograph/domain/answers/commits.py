@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from limnograph.domain.answers.contention import CommitAttempts
+from limnograph.domain.answers.contention import AttemptsOfCommit
 from limnograph.domain.answers.effects import Verdict
 from limnograph.domain.answers.findings import Finding
 from limnograph.domain.answers.view import View
@@ -172,4 +172,4 @@ class CommitDetail(View, frozen=True, kw_only=True, omit_defaults=True):
     touched: TouchedRows
     findings: list[Finding]
     written_by_run: WritingRun | None = None
-    attempts: CommitAttempts | None = None
+    attempts: AttemptsOfCommit | None = None

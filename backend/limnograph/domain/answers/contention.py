@@ -72,7 +72,7 @@ class Contention(View, frozen=True, kw_only=True):
     collisions: list[CollisionRow]
 
 
-class CommitAttempts(View, frozen=True, kw_only=True):
+class AttemptsOfCommit(View, frozen=True, kw_only=True):
     """What one commit took, and which commits it met. `seconds`: all attempts. `lost_to`: commits that came first, so
     that this one was retried; `won_over`: commits that were refused or retried because of this one.
     """

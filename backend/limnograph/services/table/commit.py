@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChange, SizeShape
-from limnograph.domain.answers.contention import CommitAttempts
+from limnograph.domain.answers.contention import AttemptsOfCommit
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
 from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES, SnapshotFact
 from limnograph.domain.ids import TableName
@@ -143,7 +143,7 @@ class CommitDetails:
             return provisional or hot
         return completed(durable, provisional) if provisional else durable
 
-    def _tried(self, history: History, row: SnapshotFact) -> CommitAttempts | None:
+    def _tried(self, history: History, row: SnapshotFact) -> AttemptsOfCommit | None:
         """What reports say about the commit's attempts; None if they say nothing or cannot be read: the page is shown
         without them.
         """

@@ -1059,6 +1059,21 @@ export interface components {
             rows: components["schemas"]["Annotation"][];
         };
         /**
+         * AttemptsOfCommit
+         * @description What one commit took, and which commits it met. `seconds`: all attempts. `lost_to`: commits that came first, so
+         *         that this one was retried; `won_over`: commits that were refused or retried because of this one.
+         */
+        AttemptsOfCommit: {
+            attempts: number | null;
+            kind: string | null;
+            lost_to: components["schemas"]["CollisionRow"][];
+            retries: number | null;
+            seconds: number | null;
+            streaming: boolean | null;
+            won_over: components["schemas"]["CollisionRow"][];
+            writer: string | null;
+        };
+        /**
          * BandLane
          * @description A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
          *
@@ -1232,21 +1247,6 @@ export interface components {
             transformation: string | null;
         };
         /**
-         * CommitAttempts
-         * @description What one commit took, and which commits it met. `seconds`: all attempts. `lost_to`: commits that came first, so
-         *         that this one was retried; `won_over`: commits that were refused or retried because of this one.
-         */
-        CommitAttempts: {
-            attempts: number | null;
-            kind: string | null;
-            lost_to: components["schemas"]["CollisionRow"][];
-            retries: number | null;
-            seconds: number | null;
-            streaming: boolean | null;
-            won_over: components["schemas"]["CollisionRow"][];
-            writer: string | null;
-        };
-        /**
          * CommitDetail
          * @description One commit: its effect on its parent's state, its writer, the partitions it touched, and the runs around it.
          *         `expired`: snapshot expiry removed it from the table's metadata, so that time travel to it is impossible; null if
@@ -1255,7 +1255,7 @@ export interface components {
          */
         CommitDetail: {
             /** @default null */
-            attempts: components["schemas"]["CommitAttempts"] | null;
+            attempts: components["schemas"]["AttemptsOfCommit"] | null;
             commit: components["schemas"]["CommitRow"];
             diff: components["schemas"]["Diff"][];
             effects: components["schemas"]["RunEffect"][];

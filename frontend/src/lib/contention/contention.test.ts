@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
-import { collision, contention } from './fixtures.ts';
-import { headline, loserWords, outcomeWords, rate, reasonWords, stated, winnerWords } from './words.ts';
+import { collision, contention, writer } from './fixtures.ts';
+import {
+  attemptWords,
+  headline,
+  loserWords,
+  outcomeWords,
+  rate,
+  reasonWords,
+  stated,
+  winnerWords,
+} from './words.ts';
 
 test('the sentence says what was reported, and what was not', () => {
   expect(headline(contention())).toBe(
@@ -33,6 +42,9 @@ test('a refusal has a reason, a retry only came second', () => {
 });
 
 test('an unknown number is never a zero', () => {
+  expect(attemptWords(writer({ attempts: 45, attempts_known: 30, commits: 33 }))).toBe('45 for 30 of them');
+  expect(attemptWords(writer({ attempts: 45, attempts_known: 33, commits: 33 }))).toBe('45');
+  expect(attemptWords(writer())).toBe('unknown');
   expect([stated(null), stated(0), rate(null), rate(7.5), rate(30)]).toEqual([
     'unknown',
     '0',

@@ -14,6 +14,16 @@ const plural = (n: number, one: string, many = `${one}s`) => `${count(n)} ${n ==
 /** A number, or that no report states it. */
 export const stated = (value: number | null): string => (value === null ? UNKNOWN : count(value));
 
+/** `45`, `45 for 30 of them`: the attempts of the commits that state them. */
+export function attemptWords({
+  attempts,
+  attempts_known: known,
+  commits,
+}: Schemas['WriterAttempts']): string {
+  const partly = attempts !== null && known < commits;
+  return partly ? `${count(attempts)} for ${count(known)} of them` : stated(attempts);
+}
+
 /** Whether any report is about a commit. */
 export const isSilent = ({ writers }: Contention): boolean => writers.length === 0;
 

@@ -27,6 +27,7 @@ const RULES: readonly string[] = [
   'LakehouseMetadataGrowing',
   'LakehousePartitionSkew',
   'LakehouseSnapshotsTooMany',
+  'LakehouseStreamFailed',
   'LakehouseStreamingLag',
   'LakehouseTableStale',
   'LimnographCatalogDown',

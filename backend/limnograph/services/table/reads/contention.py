@@ -13,7 +13,7 @@ from limnograph.analysis.contention import (
 )
 from limnograph.domain.answers.contention import (
     CollisionRow,
-    CommitAttempts,
+    AttemptsOfCommit,
     ConflictKind,
     Contention,
     WriterAttempts,
@@ -45,14 +45,14 @@ def contention_of(found: TableAttempts) -> Contention:
     )
 
 
-def commit_attempts(found: TableAttempts, snapshot_id: int) -> CommitAttempts | None:
+def commit_attempts(found: TableAttempts, snapshot_id: int) -> AttemptsOfCommit | None:
     """What is known of one commit's attempts; None if nothing is."""
     own = next((each for each in found.attempts if each.outcome == "ok" and each.snapshot == snapshot_id), None)
     lost = [each for each in found.collisions if not each.refused and each.loser.snapshot == snapshot_id]
     won = [each for each in found.collisions if each.winner is not None and each.winner.snapshot == snapshot_id]
     if own is None and not won:
         return None
-    return CommitAttempts(
+    return AttemptsOfCommit(
         writer=own.writer if own else None,
         kind=own.kind if own else None,
         streaming=own.streaming if own else None,
