@@ -12,8 +12,8 @@ from limnograph.analysis.contention import (
     most_per_minute,
 )
 from limnograph.domain.answers.contention import (
-    CollisionRow,
     AttemptsOfCommit,
+    CollisionRow,
     ConflictKind,
     Contention,
     WriterAttempts,
