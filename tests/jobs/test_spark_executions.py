@@ -17,9 +17,16 @@ from py4j.protocol import Py4JJavaError
 
 from lakes import Lake
 from limnograph import spark_executions, spark_metrics
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.spark_reports import SparkReports
+from limnograph.domain.time import Micros
 from limnograph.services.events.naming import TableResolver
 from limnograph.services.events.spark_reports import read_spark_reports
+from limnograph.services.lake.history import History, history_of
+from limnograph.services.reads.attempts import attempts_of
+from limnograph.services.reads.log import COMMIT_TYPES
+from limnograph.services.rollups.reads_fold import report_rows
 from limnograph.spark_executions import FREE_SECONDS, SHARE, ExecutionWatch
 from limnograph.spark_metrics import REPORTS, job_run
 
@@ -93,6 +100,23 @@ def newest(spark: SparkSession) -> int:
 
 def head(spark: SparkSession, table: str) -> int:
     return int(spark.sql(f"select snapshot_id from {table}.refs where name = 'main'").collect()[0][0])
+
+
+def history_of_table(spark: SparkSession, table: str) -> History:
+    """The table as Limnograph reads it, as far as collisions need it."""
+    name = {"table_uuid": "t", "catalog": "shared", "namespace": "scans", "table": table.rsplit(".", 1)[1]}
+    facts, moves = [], []
+    told = spark.sql(
+        f"select snapshot_id, committed_at, operation, summary from {table}.snapshots order by 2"
+    ).collect()
+    for place, (snapshot_id, committed_at, operation, summary) in enumerate(told):
+        at = Micros(round(committed_at.timestamp() * 1_000_000))
+        added = int(summary.get("added-data-files", "0"))
+        about = {"operation": operation, "app_id": summary["spark.app.id"], "app_name": "spark", "on_main": True}
+        row = {"snapshot_id": snapshot_id, "committed_at": at, "sequence_number": place + 1, "added_data_files": added}
+        facts.append(SnapshotFact(**name, **row, **about))
+        moves.append(ChangeFact(kind="ref", at=at, to_value=str(snapshot_id), subject="main", **name))
+    return history_of("t", TableName("shared", "scans", name["table"]), facts, moves)
 
 
 def test_planning_and_skipped_files_are_sparks_own_before_sorting_after_it_and_with_a_filter_that_misses(
@@ -216,6 +240,11 @@ def test_a_conflict_of_two_writers_names_both(spark: SparkSession, table: str, s
     assert lost.wall_seconds > 0
     assert lost.at >= won.at
     assert {row.outcome for row in sent.rows("query")} == {"conflict"}
+    (met,) = attempts_of(report_rows([lost, won], COMMIT_TYPES), history_of_table(spark, table), 0, 2**62).collisions
+    assert met.winner is not None
+    assert (met.loser.writer, met.winner.writer, met.refused) == ("loser", "winner", True)
+    assert (met.loser.kind, met.winner.kind, met.winner.snapshot) == ("overwrite", "append", head(spark, table))
+    assert met.streams == (False, False)
 
 
 def test_batches_of_a_stream_are_queries_without_planning(

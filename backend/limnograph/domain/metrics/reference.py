@@ -50,7 +50,9 @@ def document() -> str:
     """The whole page as Markdown."""
     tables = _rows((gauge.name, "gauge", gauge.help) for gauge in (*TABLE_GAUGES, USUAL_INTERVAL))
     counters = _rows((counter.name, "counter", counter.help) for counter in TABLE_COUNTERS)
-    reported = _rows((metric.name, metric.kind, metric.help) for metric in (REPORTED_COMMITS, REPORTED_ATTEMPTS, REFUSED_COMMITS))
+    reported = _rows(
+        (metric.name, metric.kind, metric.help) for metric in (REPORTED_COMMITS, REPORTED_ATTEMPTS, REFUSED_COMMITS)
+    )
     findings = (
         f"By {_listed(FINDING_OPEN.labels)}.\n\n{_rows([(FINDING_OPEN.name, FINDING_OPEN.kind, FINDING_OPEN.help)])}"
     )
