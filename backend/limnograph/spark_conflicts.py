@@ -1,5 +1,5 @@
-"""For `job_run`: why Iceberg refused a commit, from the exception that ended a query. The text of the exception holds
-literals and paths and is not kept.
+"""For `job_run` and for events of Trino: why Iceberg refused a commit, from the exception that ended a query. The text
+of the exception holds literals and paths and is not kept.
 """
 
 from __future__ import annotations
@@ -36,6 +36,11 @@ def ending(error: str) -> Ending:
     refused = _REFUSED.search(error)
     if refused is None:
         return Ending("failed")
-    kind = next((kind for kind, sign in _KINDS if re.search(sign, refused[2])), "other")
+    kind = kind_of(refused[2])
     # A validation that names no other commit is an invalid request.
     return Ending("failed") if kind == "other" and refused[1] == "ValidationException" else Ending("conflict", kind)
+
+
+def kind_of(message: str) -> str:
+    """The kind of a conflict of which Iceberg says this; `other` if the message is not known."""
+    return next((kind for kind, sign in _KINDS if re.search(sign, message)), "other")

@@ -13,8 +13,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
+from limnograph.spark_batches import StreamBatches, batch_of
 from limnograph.spark_plans import ALONE, MARK, Execution, PlannedScan, scans_and_commits
 from limnograph.spark_reads import PREFIX, WAIT_MS
 
@@ -48,6 +50,7 @@ class ExecutionWatch:
         self._began = time.perf_counter()
         self._open: list[int] = []
         self._snapshots: dict[str, set[int | None]] = {}
+        self._streamed: dict[str, int | None] = {}
         self.seconds = 0.0
         """How long reading has taken so far."""
         with _lock:
@@ -56,6 +59,7 @@ class ExecutionWatch:
             self._store = spark._jsparkSession.sharedState().statusStore()  # noqa: SLF001
             self._serializer = getattr(spark._jvm.org.apache.spark.status, "KVUtils$KVStoreScalaSerializer")()  # noqa: SLF001
             self._next = self._newest() + 1
+            self._batches = StreamBatches(spark)
         except Exception as error:  # noqa: BLE001
             _unknown(error)
             self._store = None
@@ -63,7 +67,9 @@ class ExecutionWatch:
         threading.Thread(target=self._work, name="limnograph-scans", daemon=True).start()
 
     def finish(self) -> dict[str, int]:
-        """Read the rest. Returns the snapshot of main that the run read, by table, where it read only one."""
+        """Read the rest. Returns the snapshot of main that the run read, by table, where it read only one; of a table
+        that only a stream read, the last one.
+        """
         self._ended.set()
         with _lock:
             _active.discard(self._tag)
@@ -73,6 +79,7 @@ class ExecutionWatch:
             if self._open:
                 _log.info("%d Spark SQL executions were not read: reading took its share of the run", len(self._open))
         found = {table: next(iter(each)) for table, each in self._snapshots.items() if len(each) == 1}
+        found |= {table: each for table, each in self._streamed.items() if table not in self._snapshots}
         return {table: snapshot for table, snapshot in found.items() if snapshot is not None}
 
     def _work(self) -> None:
@@ -100,7 +107,9 @@ class ExecutionWatch:
         return reports
 
     def _remember(self, scan: PlannedScan) -> None:
-        if scan.on_main:
+        if scan.on_main and scan.streaming:
+            self._streamed[scan.table] = scan.snapshot
+        elif scan.on_main:
             self._snapshots.setdefault(scan.table, set()).add(scan.snapshot)
 
     def _new(self, until: float, *, alone: bool) -> Iterator[Execution]:
@@ -109,6 +118,7 @@ class ExecutionWatch:
         # The status store follows events, and the last ones may arrive after the action has returned.
         spark.listenerBus().waitUntilEmpty(WAIT_MS)
         newest = self._newest()
+        looked = False
         waiting = [*self._open, *range(self._next, newest + 1)][-MOST_OPEN:]
         self._open, self._next = [], newest + 1
         for place, number in enumerate(waiting):
@@ -124,8 +134,17 @@ class ExecutionWatch:
                 self._open.append(number)
             elif self._is_mine(spark, execution, alone=alone):
                 times = completed.get().getTime(), error.get(), execution.submissionTime()
-                if (mine := self._execution(number, *times)) is not None:
-                    yield mine
+                if (mine := self._execution(number, *times)) is None:
+                    continue
+                batch = batch_of(execution.description())
+                if batch is not None and not looked:
+                    self._batches.look()
+                    looked = True
+                if batch is not None and self._batches.is_awaited(batch) and not self._ended.is_set():
+                    self._open.append(number)
+                    continue
+                read_to = self._batches.snapshot(batch) if batch else None
+                yield replace(mine, of_stream=batch is not None, read_to=read_to)
 
     def _is_mine(self, spark: Any, execution: Any, *, alone: bool) -> bool:
         jobs = execution.jobs().keySet()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from limnograph.spark_conflicts import Ending, ending
@@ -24,6 +24,7 @@ WRITES = {
     "TruncateTable": "delete",
 }
 """Nodes of Spark that commit -> column `operation`."""
+_STREAMED = "MicroBatchScan"
 ALONE = ("DeleteFromTable", "TruncateTable")
 """Writes without metrics."""
 _METADATA_TABLE = re.compile(
@@ -51,7 +52,8 @@ Columns = Callable[[str, str], Sequence[str] | None]
 @dataclass(frozen=True)
 class Execution:
     """A Spark SQL execution that ended. Times in epoch ms; `error`: a stack trace, or empty; `nodes`: its plan graph;
-    `values`: metrics by the id of their accumulator, as Spark shows them.
+    `values`: metrics by the id of their accumulator, as Spark shows them. `of_stream`: whether it is a batch of a
+    stream; `read_to`: the snapshot up to which that batch read its only Iceberg table.
     """
 
     number: int
@@ -60,22 +62,29 @@ class Execution:
     error: str
     nodes: Sequence[Mapping[str, Any]]
     values: Mapping[int, str]
+    of_stream: bool = False
+    read_to: int | None = None
 
 
 @dataclass(frozen=True)
 class PlannedScan:
-    """A scan of a plan. `snapshot` None: not known. `on_main` false: of a branch."""
+    """A scan of a plan. `snapshot` None: not known. `on_main` false: of a branch. `streaming`: of a stream, which read
+    what was added up to the snapshot.
+    """
 
     table: str
     snapshot: int | None
     on_main: bool
     report: dict[str, Any]
+    streaming: bool = False
 
 
 def scans_and_commits(execution: Execution, columns: Columns) -> tuple[list[PlannedScan], list[dict[str, Any]]]:
     """Scans, and the reports of scans, queries and commits. `columns`: names of a table's columns, by schema id."""
     end = ending(execution.error)
     nodes = list(_flat(execution.nodes))
+    if sum(node["name"].startswith(_STREAMED) for _, node in nodes) != 1:
+        execution = replace(execution, read_to=None)
     scans = [scan for number, node in nodes if (scan := _scan(execution, number, node, columns))]
     reports = [scan.report for scan in scans]
     reports += _queries(execution, scans, end)
@@ -85,14 +94,15 @@ def scans_and_commits(execution: Execution, columns: Columns) -> tuple[list[Plan
 
 
 def _scan(execution: Execution, number: int, node: Mapping[str, Any], columns: Columns) -> PlannedScan | None:
-    streaming = node["name"].startswith("MicroBatchScan")
+    streaming = node["name"].startswith(_STREAMED)
     posted = _posted(node, execution.values)
     found = _SCAN.search(node["desc"])
     table = found[1] if found else node["name"].removeprefix("BatchScan ")
     if not posted or "Scan" not in node["name"] or table.count(".") < 2 or _is_metadata_table(table):
         return None
     # A stream's node names the snapshot at which the stream began, and nothing is posted for its planning.
-    snapshot = int(found[3]) if found and found[3] != "null" and not streaming else None
+    planned = int(found[3]) if found and found[3] != "null" else None
+    snapshot = execution.read_to if streaming else planned
     schema_id = found[2] if found else ""
     report = {
         **_about(execution, number, "scan", table),
@@ -106,7 +116,7 @@ def _scan(execution: Execution, number: int, node: Mapping[str, Any], columns: C
     if found and not streaming:
         report["schema_id"] = int(schema_id)
         report["filter_columns"] = _named(found[5], lambda: columns(table, schema_id))
-    return PlannedScan(table, snapshot, found is not None and found[4] in {"null", "main"}, report)
+    return PlannedScan(table, snapshot, found is not None and found[4] in {"null", "main"}, report, streaming)
 
 
 def _queries(execution: Execution, scans: Sequence[PlannedScan], end: Ending) -> Iterator[dict[str, Any]]:
@@ -137,7 +147,13 @@ def _commit(
     posted = _posted(node, execution.values)
     if table is None or table.count(".") < 2 or (not posted and node["name"] not in ALONE):
         return None
-    report = {**_about(execution, number, "commit", table), "operation": operation, "outcome": end.outcome}
+    report = {
+        **_about(execution, number, "commit", table),
+        "operation": operation,
+        "outcome": end.outcome,
+        "wall_seconds": (execution.completed - execution.submitted) / 1000,
+        "streaming": execution.of_stream or node["name"] == "WriteToDataSourceV2",
+    }
     if end.outcome == "ok":
         # Of a commit that failed, Iceberg posts counts of another commit, and of a stream it posts none.
         report["metrics"] = {} if node["name"] == "WriteToDataSourceV2" else posted

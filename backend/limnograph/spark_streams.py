@@ -1,4 +1,5 @@
-"""For your structured streams: exposes to Prometheus how long a batch takes from its checkpoint to its commit.
+"""For your structured streams: exposes to Prometheus how long a batch takes from its checkpoint to its commit, and when
+a query failed.
 
     from limnograph.spark_metrics import start_exposition
     from limnograph.spark_streams import measure_streams
@@ -12,7 +13,9 @@ Spark writes the offsets of a batch to its checkpoint when the batch begins, and
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import time
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -28,6 +31,12 @@ LAG = Gauge(
 PROGRESS = Gauge(
     "spark_stream_last_progress_timestamp_seconds",
     "When the last batch ended, or the stream was last seen to have nothing to do; epoch seconds.",
+    LABELS,
+    registry=REGISTRY,
+)
+FAILED = Gauge(
+    "spark_stream_last_failure_timestamp_seconds",
+    "When the stream last ended with an error, while none of its batches has ended since; epoch seconds.",
     LABELS,
     registry=REGISTRY,
 )
@@ -58,16 +67,19 @@ class StreamMeter:
         for labels in self._labels.get(name or "", ()):
             LAG.labels(**labels).set(seconds)
             PROGRESS.labels(**labels).set(began_at + seconds)
+            _remove(FAILED, labels)
 
     def idle(self, query_id: str, at: float) -> None:
         """The query had nothing to do at an instant, so its lag is 0."""
         self.batch(self._names.get(query_id), at, 0.0)
 
-    def stopped(self, query_id: str) -> None:
-        """A query has ended; its lag is no longer exposed."""
+    def stopped(self, query_id: str, failed_at: float | None = None) -> None:
+        """A query has ended; its lag is no longer exposed. `failed_at`: with an error then (epoch seconds)."""
         for labels in self._labels.get(self._names.pop(query_id, ""), ()):
             for gauge in (LAG, PROGRESS):
-                gauge.remove(*labels.values())
+                _remove(gauge, labels)
+            if failed_at is not None:
+                FAILED.labels(**labels).set(failed_at)
 
 
 def measure_streams(spark: Any, writes: Mapping[str, Iterable[str]]) -> Any:
@@ -94,9 +106,16 @@ def listener(meter: StreamMeter) -> Any:
             _safely(lambda: meter.idle(str(event.id), _epoch(event.timestamp)))
 
         def onQueryTerminated(self, event: Any) -> None:  # noqa: N802
-            _safely(lambda: meter.stopped(str(event.id)))
+            failed_at = None if event.exception is None else time.time()
+            _safely(lambda: meter.stopped(str(event.id), failed_at))
 
     return Listener()
+
+
+def _remove(gauge: Gauge, labels: Mapping[str, str]) -> None:
+    """Expose a series no longer, if it is exposed."""
+    with contextlib.suppress(KeyError):
+        gauge.remove(*labels.values())
 
 
 def _epoch(text: str) -> float:

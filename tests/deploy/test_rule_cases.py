@@ -62,6 +62,7 @@ HEALTHY = {
     "lakehouse_table_reported_commit_attempts_total": Sample(lambda t: t),
     "spark_stream_commit_lag_seconds": constant(20, f'{TABLE},query_name="q",{JOB}'),
     "spark_stream_last_progress_timestamp_seconds": Sample(lambda t: 60 * t, f'{TABLE},query_name="q",{JOB}'),
+    "spark_stream_last_failure_timestamp_seconds": constant(-60, f'{TABLE},query_name="q",{JOB}'),
     "flink_jobmanager_job_numberOfFailedCheckpoints": constant(2, FLINK),
     "limnograph_watermark_timestamp_seconds": Sample(lambda t: 60 * t, SERVER),
     "limnograph_pipeline_extraction_lag_seconds": constant(60, PIPELINE),
@@ -255,6 +256,14 @@ def one_checkpoint_fails_and_flink_restarts(hours: Hours) -> None:
     hours.put("flink_jobmanager_job_numberOfFailedCheckpoints", lambda t, _: 0, AT + 20)
 
 
+def stream_fails(hours: Hours) -> None:
+    """For an hour; then it runs again."""
+    names = ("spark_stream_commit_lag_seconds", "spark_stream_last_progress_timestamp_seconds")
+    hours.away(AT, AT + 60, *names)
+    hours.put("spark_stream_last_failure_timestamp_seconds", lambda _, __: 60 * AT, AT)
+    hours.away(AT + 60, MINUTES, "spark_stream_last_failure_timestamp_seconds")
+
+
 def nothing(hours: Hours) -> None:
     hours.away(0, MINUTES, "lakehouse_", "spark_", "limnograph_", "up")
 
@@ -275,6 +284,7 @@ CASES: dict[str, tuple[Callable[[Hours], None], dict[str, int]]] = {
         burst_while_away,
         {"SmallFileProliferation": 1, "LakehouseCompactionBacklog": 1, "LimnographDown": 1},
     ),
+    "a stream that fails": (stream_fails, {"LakehouseStreamFailed": 1}),
     "checkpoints that fail": (checkpoints_fail, {"LakehouseCheckpointsFailing": 1}),
     "one checkpoint that fails, then a restart": (one_checkpoint_fails_and_flink_restarts, {}),
     "a table without data": (no_table, {}),

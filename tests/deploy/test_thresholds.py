@@ -49,7 +49,9 @@ SECONDS = {"m": 60, "h": 3600}
 
 
 class Number(float):
-    """A threshold as prose writes it: `{x:,.0f}`, `{x:word}`, `{x:Word}`, `{x:time}`, `{x:days}`, `{x:MiB}`, `{x:GiB}`."""
+    """A threshold as prose writes it: `{x:,.0f}`, `{x:word}`, `{x:Word}`, `{x:time}`, `{x:days}`, `{x:MiB}`,
+    `{x:GiB}`.
+    """
 
     def __format__(self, spec: str) -> str:
         if spec.lower() == "word":
@@ -105,6 +107,7 @@ PROSE = {
         "more than {stream_lag_seconds:time} from the checkpoint",
         "a trigger of more than {stream_lag_seconds:time}",
     ),
+    "lakehouse-stream-failed": (),
     "lakehouse-checkpoints-failing": (
         "{failed_checkpoints:Word} failures",
         "At least {failed_checkpoints:word} checkpoints",

@@ -17,9 +17,16 @@ from py4j.protocol import Py4JJavaError
 
 from lakes import Lake
 from limnograph import spark_executions, spark_metrics
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.spark_reports import SparkReports
+from limnograph.domain.time import Micros
 from limnograph.services.events.naming import TableResolver
 from limnograph.services.events.spark_reports import read_spark_reports
+from limnograph.services.lake.history import History, history_of
+from limnograph.services.reads.attempts import attempts_of
+from limnograph.services.reads.log import COMMIT_TYPES
+from limnograph.services.rollups.reads_fold import report_rows
 from limnograph.spark_executions import FREE_SECONDS, SHARE, ExecutionWatch
 from limnograph.spark_metrics import REPORTS, job_run
 
@@ -93,6 +100,23 @@ def newest(spark: SparkSession) -> int:
 
 def head(spark: SparkSession, table: str) -> int:
     return int(spark.sql(f"select snapshot_id from {table}.refs where name = 'main'").collect()[0][0])
+
+
+def history_of_table(spark: SparkSession, table: str) -> History:
+    """The table as Limnograph reads it, as far as collisions need it."""
+    name = {"table_uuid": "t", "catalog": "shared", "namespace": "scans", "table": table.rsplit(".", 1)[1]}
+    facts, moves = [], []
+    told = spark.sql(
+        f"select snapshot_id, committed_at, operation, summary from {table}.snapshots order by 2"
+    ).collect()
+    for place, (snapshot_id, committed_at, operation, summary) in enumerate(told):
+        at = Micros(round(committed_at.timestamp() * 1_000_000))
+        added = int(summary.get("added-data-files", "0"))
+        about = {"operation": operation, "app_id": summary["spark.app.id"], "app_name": "spark", "on_main": True}
+        row = {"snapshot_id": snapshot_id, "committed_at": at, "sequence_number": place + 1, "added_data_files": added}
+        facts.append(SnapshotFact(**name, **row, **about))
+        moves.append(ChangeFact(kind="ref", at=at, to_value=str(snapshot_id), subject="main", **name))
+    return history_of("t", TableName("shared", "scans", name["table"]), facts, moves)
 
 
 def test_planning_and_skipped_files_are_sparks_own_before_sorting_after_it_and_with_a_filter_that_misses(
@@ -212,13 +236,21 @@ def test_a_conflict_of_two_writers_names_both(spark: SparkSession, table: str, s
     assert lost.application_id == won.application_id == spark.sparkContext.applicationId
     assert lost.snapshot_id == base
     assert lost.metrics is None
+    assert (lost.streaming, won.streaming) == (False, False)
+    assert lost.wall_seconds > 0
     assert lost.at >= won.at
     assert {row.outcome for row in sent.rows("query")} == {"conflict"}
+    (met,) = attempts_of(report_rows([lost, won], COMMIT_TYPES), history_of_table(spark, table), 0, 2**62).collisions
+    assert met.winner is not None
+    assert (met.loser.writer, met.winner.writer, met.refused) == ("loser", "winner", True)
+    assert (met.loser.kind, met.winner.kind, met.winner.snapshot) == ("overwrite", "append", head(spark, table))
+    assert met.streams == (False, False)
 
 
 def test_batches_of_a_stream_are_queries_without_planning(
-    spark: SparkSession, table: str, sent: Sent, tmp_path: Path
+    spark: SparkSession, table: str, sent: Sent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(spark_executions, "PERIOD_SECONDS", 600.0)  # the query begins and ends between two looks
     with job_run("stream", reads=[table], writes=[f"{table}_out"], server=SERVER, spark=spark):
         stream = spark.readStream.format("iceberg").load(table).writeStream.format("iceberg")
         stream = stream.option("checkpointLocation", f"file://{tmp_path}").trigger(availableNow=True)
@@ -228,6 +260,30 @@ def test_batches_of_a_stream_are_queries_without_planning(
     assert (scan.rows, scan.duration_seconds, scan.snapshot_id, scan.result_data_files) == (4000, None, None, None)
     assert query.wall_seconds > 0
     assert (commit.operation, commit.outcome, commit.metrics) == ("append", "ok", None)
+    assert commit.streaming is True
+
+
+def test_batches_of_a_stream_name_the_snapshot_up_to_which_they_read(
+    spark: SparkSession, table: str, sent: Sent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark_executions, "PERIOD_SECONDS", 0.2)
+    heads = [head(spark, table)]
+    with job_run("stream", reads=[table], writes=[f"{table}_out"], server=SERVER, spark=spark):
+        stream = spark.readStream.format("iceberg").load(table).writeStream.format("iceberg")
+        query = stream.option("checkpointLocation", f"file://{tmp_path}").toTable(f"{table}_out")
+        query.processAllAvailable()
+        spark.sql(f"insert into {table} select id, 'r0', date'2026-03-01', 1 from range(3)")
+        heads.append(head(spark, table))
+        query.processAllAvailable()
+        time.sleep(1)
+        query.stop()
+    spark.sql(f"drop table {table}_out purge")
+    scans = [row for row in sent.rows("scan") if row.rows]
+    assert [(row.rows, row.snapshot_id) for row in scans] == [(4000, heads[0]), (3, heads[1])]
+    assert [row.snapshot_id for row in sent.rows("query") if row.rows] == heads
+    name = f"{table.rsplit('.', 1)[1]}_out"
+    assert {row.streaming for row in sent.rows("commit") if row.table == name} == {True}
+    assert sent.runs[-1]["tables"][0]["read_snapshot_id"] == str(heads[1])
 
 
 @pytest.fixture

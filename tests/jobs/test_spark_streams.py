@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lakes import Lake
 
 LAG, PROGRESS = "spark_stream_commit_lag_seconds", "spark_stream_last_progress_timestamp_seconds"
+FAILED = "spark_stream_last_failure_timestamp_seconds"
 
 
 def value(name: str, table: str, query: str) -> float | None:
@@ -37,6 +38,28 @@ def test_a_batch_an_idle_trigger_and_the_end_are_reported_for_each_written_table
     meter.stopped("id-1")
     assert value(LAG, "one", "q1") is None
     meter.stopped("id-1")
+
+
+def test_a_failure_is_exposed_until_a_batch_ends_again() -> None:
+    meter = StreamMeter({"q2": ["lake.a.b.one"]})
+    meter.started("id-1", "q2")
+    meter.batch("q2", 1_000.0, 42.0)
+    assert value(FAILED, "one", "q2") is None
+    meter.stopped("id-1", 1_100.0)
+    assert (value(LAG, "one", "q2"), value(FAILED, "one", "q2")) == (None, 1_100.0)
+    meter.started("id-2", "q2")
+    assert value(FAILED, "one", "q2") == 1_100.0, "it has not shown yet that it runs"
+    meter.batch("q2", 1_200.0, 1.0)
+    assert value(FAILED, "one", "q2") is None
+    meter.stopped("id-2")
+    assert (value(PROGRESS, "one", "q2"), value(FAILED, "one", "q2")) == (None, None)
+
+
+def test_a_query_that_fails_before_its_first_batch_is_one_that_failed() -> None:
+    meter = StreamMeter({"q3": ["lake.a.b.one"]})
+    meter.started("id-1", "q3")
+    meter.stopped("id-1", 5.0)
+    assert value(FAILED, "one", "q3") == 5.0
 
 
 def test_a_malformed_table_name_is_refused_and_named() -> None:
@@ -68,3 +91,28 @@ def test_a_real_stream_into_an_iceberg_table_is_measured(
     assert lag is not None
     assert 0 < lag < 60
     assert progress == pytest.approx(time.time(), abs=60)
+
+
+def test_a_real_stream_that_fails_says_so(spark: SparkSession, shared_lake: Lake, tmp_path: Path) -> None:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.streamed")
+    spark.sql("CREATE TABLE shared.streamed.failing (value BIGINT) USING iceberg")
+    told = measure_streams(spark, {"failing": ["lake.a.b.failing"]})
+    source = spark.readStream.format("rate").option("rowsPerSecond", 5).load()
+    query = (
+        source.selectExpr("raise_error('no') AS value")
+        .selectExpr("cast(value AS bigint) AS value")
+        .writeStream.queryName("failing")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .toTable("shared.streamed.failing")
+    )
+    try:
+        with pytest.raises(Exception, match=r"terminated with exception|no"):
+            query.awaitTermination(60)
+        deadline = time.monotonic() + 20
+        while value(FAILED, "failing", "failing") is None and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert value(FAILED, "failing", "failing") == pytest.approx(time.time(), abs=60)
+        assert value(PROGRESS, "failing", "failing") is None
+    finally:
+        spark.streams.removeListener(told)
+        spark.sql("DROP TABLE shared.streamed.failing PURGE")

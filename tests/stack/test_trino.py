@@ -8,7 +8,8 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
@@ -322,3 +323,38 @@ def test_queries_of_the_event_listener_are_those_of_trinos_own_list(world: World
         assert set(row.projected_fields or ()) == {"snapshot_id", "committed_at", "operation"}
     assert secret not in str(found)
     assert {header for header, _ in world.received} == {"Bearer lg-token"}
+
+
+def test_a_refused_commit_has_the_kind_of_its_conflict_and_nothing_of_its_message(world: World) -> None:
+    made = lake(world)
+    made.fill(ROWS, LOG)  # the namespace exists from then on
+    host, port = world.url.removeprefix("http://").split(":")
+    table, secret = f"lake.{made.namespace}.raced", "needle-0815"
+
+    def cursor() -> Any:
+        return trino.dbapi.connect(host=host, port=int(port), user="ada", source="race").cursor()
+
+    def execute(statement: str) -> str:
+        """Id of the query, which may fail."""
+        asked = cursor()
+        with suppress(trino.exceptions.TrinoQueryError):
+            asked.execute(statement).fetchall()
+        return str(asked.query_id)
+
+    execute(f"create table {table} (id bigint, v varchar)")
+    inserted = execute(f"insert into {table} select x, 'a' from unnest(sequence(1, 100)) t(x)")
+    (insert,) = [row for row in told(world, {inserted}) if row.kind == "commit"]
+    assert (insert.operation, insert.outcome, insert.streaming, insert.conflict_kind) == ("append", "ok", False, None)
+    update = f"update {table} set v = concat(v, 'b') where v <> '{secret}'"
+    for _ in range(10):
+        with ThreadPoolExecutor(4) as pool:
+            ids = set(pool.map(execute, [update] * 4))
+        commits = [row for row in told(world, ids) if row.kind == "commit"]
+        refused = [row for row in commits if row.outcome == "conflict"]
+        if refused:
+            break
+    assert {row.operation for row in commits} == {"row_delta"}
+    assert {row.conflict_kind for row in refused} <= {"files_added", "files_removed", "deletes_added", "lost_race"}
+    assert refused, "no update met another one"
+    assert secret not in str(commits)
+    assert "Failed to commit" not in str(commits)

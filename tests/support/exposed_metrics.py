@@ -43,6 +43,9 @@ def exposed() -> set[str]:
     pipeline.put(pipeline_metrics.INBOX_OLDEST, 3.0)
     pipeline.put(pipeline_metrics.CATALOG_UP, 1, "lake")
     StreamMeter({"exposed": ["lake.a.b"]}).batch("exposed", 1.0, 2.0)
+    failed = StreamMeter({"failed": ["lake.a.b"]})
+    failed.started("1", "failed")
+    failed.stopped("1", 3.0)
     with job_run("exposed", reads=["lake.a.b"]):
         pass
     pages = [server(), _rendered(pipeline), generate_latest(REGISTRY)]

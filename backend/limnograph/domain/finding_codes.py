@@ -31,11 +31,15 @@ FindingCode = Literal[
     "stale_reader",
     "two_pointers",
     "filter_not_pruned",
+    "commit_contention",
+    "stream_batch_conflict",
 ]
-FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema", "health", "readers"]
+FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema", "health", "readers", "writers"]
 FindingSeverity = Literal["critical", "warning", "info"]
-ObservedSource = Literal["jobs", "reads", "pointers"]
-"""What findings follow from that do not follow from commits: runs, reported reads, and the pointers of catalogs."""
+ObservedSource = Literal["jobs", "reads", "commits", "pointers"]
+"""What findings follow from that do not follow from a table's history: runs, reported reads and commits, and the
+pointers of catalogs.
+"""
 ClosedBy = Literal["run", "expired", "merged", "retracted", "retired"]
 """Why a finding closed, if no commit closed it."""
 UNSHOWN: frozenset[ClosedBy] = frozenset({"merged", "retracted"})
@@ -81,6 +85,8 @@ CODES: dict[FindingCode, CodeTraits] = {
     "stale_reader": CodeTraits("readers", "warning"),
     "two_pointers": CodeTraits("readers", "warning"),
     "filter_not_pruned": CodeTraits("readers", "warning", needs_size=True),
+    "commit_contention": CodeTraits("writers", "warning"),
+    "stream_batch_conflict": CodeTraits("writers", "warning"),
 }
 EVENT_CODES: frozenset[FindingCode] = frozenset(
     {"file_burst", "schema_breaking", "schema_changed", "spec_changed", "history_gap"}
@@ -89,6 +95,7 @@ EVENT_CODES: frozenset[FindingCode] = frozenset(
 OBSERVED: dict[ObservedSource, frozenset[FindingCode]] = {
     "jobs": frozenset(code for code, traits in CODES.items() if traits.group == "jobs"),
     "reads": frozenset({"stale_reader", "filter_not_pruned"}),
+    "commits": frozenset({"commit_contention", "stream_batch_conflict"}),
     "pointers": frozenset({"two_pointers"}),
 }
 """Codes by source. Such a finding has a subject; `objective_missed` without one follows from commits."""

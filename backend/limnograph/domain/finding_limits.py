@@ -82,3 +82,6 @@ class FindingLimits(NamedTuple):
     unpruned_bytes: int = 10 << 30
     slower_back: float = 1.10  # upper bound of the ratio
     usual_after: int = 7 * DAY  # a level that held this long is the new usual one
+    contention_share: float = 0.2  # of the attempts of an hour that did not become a commit; half of it closes
+    contention_attempts: int = 20
+    stream_conflicts: int = 3  # within a day

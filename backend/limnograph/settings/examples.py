@@ -103,6 +103,7 @@ load = "max(churn_rows_read)"
 cpu = "sum(rate(churn_cpu_seconds_total[5m]))"
 spill = "sum(churn_spilled_bytes)"
 executors = "sum(churn_executors)"
+memory = "sum(churn_memory_bytes)"
 prometheus = "main"
 """,
     "[[objectives]]": """

@@ -201,6 +201,22 @@ class FilterNotPrunedSettings(FindingSettings, frozen=True, kw_only=True):
     """Bytes of the table, at least."""
 
 
+class CommitContentionSettings(FindingSettings, frozen=True, kw_only=True):
+    """Attempts to commit that another commit made in vain."""
+
+    share: Share = _LIMITS.contention_share
+    """Share of the attempts of an hour that were retried or refused; the finding closes below half of it."""
+    attempts: Count = _LIMITS.contention_attempts
+    """Attempts in the hour, at least. A commit that was lost after all its retries needs no others."""
+
+
+class StreamConflictSettings(FindingSettings, frozen=True, kw_only=True):
+    """Commits that were refused because a stream and a batch job wrote the same data."""
+
+    conflicts: Count = _LIMITS.stream_conflicts
+    """Refused commits within 24 hours."""
+
+
 class FindingsSettings(FrozenSettings, frozen=True, kw_only=True):
     """What is wrong with tables and jobs ([findings.md](findings.md)). Each code has a section of its own, with
     `enabled` and its thresholds.
@@ -234,6 +250,8 @@ class FindingsSettings(FrozenSettings, frozen=True, kw_only=True):
     stale_reader: StaleReaderSettings = StaleReaderSettings()
     two_pointers: FindingSettings = FindingSettings()
     filter_not_pruned: FilterNotPrunedSettings = FilterNotPrunedSettings()
+    commit_contention: CommitContentionSettings = CommitContentionSettings()
+    stream_batch_conflict: StreamConflictSettings = StreamConflictSettings()
 
     def of(self, code: FindingCode) -> FindingSettings:
         """The section of a code."""

@@ -85,5 +85,7 @@ class JobSettings(FrozenSettings, frozen=True, kw_only=True):
     """PromQL for the bytes that it spills to disk. Spark's own endpoint does not export them."""
     executors: str = ""
     """PromQL for its number of executors; default as for `cpu`."""
+    memory: str = ""
+    """PromQL for the bytes of memory that it uses; default as for `cpu`: the storage memory of its executors."""
     prometheus: str = ""
     """The server of `[prometheus.*]` that has its series, if there are several."""

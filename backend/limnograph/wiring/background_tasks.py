@@ -192,7 +192,7 @@ async def keep_observing_jobs(jobs: JobFindings, evaluator: FindingsEvaluator, s
 
 
 async def keep_observing_readers(readers: ReaderServices, evaluator: FindingsEvaluator, store: HotStore) -> None:
-    """Evaluate reported reads and the pointers of catalogs, once the meta tables have been read."""
+    """Evaluate reported reads and commits and the pointers of catalogs, once the meta tables have been read."""
     while True:
         await asyncio.sleep(OBSERVE_READERS_S if store.attempted else EVALUATE_S)
         if not store.attempted:

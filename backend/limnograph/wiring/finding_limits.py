@@ -75,4 +75,7 @@ def limits_of(settings: FindingsSettings) -> FindingLimits:
         unpruned_back=min(filters.share, _LIMITS.unpruned_back),
         unpruned_opened=filters.opened_share,
         unpruned_bytes=filters.table_bytes,
+        contention_share=settings.commit_contention.share,
+        contention_attempts=settings.commit_contention.attempts,
+        stream_conflicts=settings.stream_batch_conflict.conflicts,
     )

@@ -48,6 +48,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
                 cpu=job.cpu,
                 spill=job.spill,
                 executors=job.executors,
+                memory=job.memory,
                 prometheus=job.prometheus,
             )
             for job in settings.jobs

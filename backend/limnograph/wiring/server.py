@@ -55,6 +55,7 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.reads.attempts import AttemptSource
 from limnograph.services.reads.log import ReadLog
 from limnograph.services.reads.source import ReadSource
 from limnograph.services.server.backend import Backend
@@ -220,6 +221,7 @@ def _shared(options: ServerOptions) -> SharedServices:
     directory = JobDirectory(options.configured)
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
+    read_log = ReadLog(inbox, engine, clock)
     evaluator = FindingsEvaluator(
         store,
         finding_records,
@@ -228,7 +230,6 @@ def _shared(options: ServerOptions) -> SharedServices:
         alerts=CriticalAlerts(alerts).now,
         objectives=options.promised,
     )
-    read_log = ReadLog(inbox, engine, clock)
     notes = NoteRegistry(inbox, engine, clock)
     owners = OwnerDirectory(notes, TableOwners(store, engine).by_table, options.owners)
     return SharedServices(
@@ -262,7 +263,7 @@ def _shared(options: ServerOptions) -> SharedServices:
             objectives=options.promised,
             directory=directory,
         ),
-        readers=reader_services(ReaderSources(store, read_log, engine, watcher.sighted), clock, options.limits),
+        readers=reader_services(ReaderSources(store, read_log, engine, old, watcher.sighted), clock, options.limits),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 
@@ -290,8 +291,9 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         earlier=findings.earlier.before_alert,
         notes=shared.notes,
     )
-    reads = ReadPages(store, ReadSource(shared.read_log, old, clock), clock)
-    details = CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), findings)
+    attempts = AttemptSource(shared.read_log, old, clock)
+    reads = ReadPages(store, ReadSource(shared.read_log, old, clock), attempts, clock)
+    details = CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), findings, attempts=attempts)
     alerts = _alert_pages(options, shared, context)
     return Backend(
         fleet=fleet,

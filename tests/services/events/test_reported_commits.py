@@ -35,4 +35,26 @@ def test_scans_unknown_tables_and_tables_beyond_the_bound_are_not_counted() -> N
     told = {"kind": "commit", "attempts": 2, "catalog": "lake", "namespace": "a", "table": "t"}
     for changed in ({}, {"kind": "scan"}, {"catalog": None}, {"attempts": None}, {"table": "other"}):
         counted.add([msgspec.convert({"event_id": "1", **told, **changed}, ReportFact)])
-    assert [(name.table, *found) for name, found in counted.told().items()] == [("t", 1, 2)]
+    assert [(name.table, *found) for name, found in counted.told().items()] == [("t", 1, 2, None)]
+
+
+def test_refused_commits_are_counted_once_an_engine_states_outcomes() -> None:
+    counted = ReportedCommits()
+    told = {"kind": "commit", "catalog": "lake", "namespace": "a"}
+    for number, changed in enumerate(
+        (("ok", "t"), ("conflict", "t"), ("failed", "t"), ("ok", "calm"), (None, "other"))
+    ):
+        outcome, table = changed
+        given = {"event_id": str(number), "outcome": outcome, "table": table, "attempts": None if outcome else 3}
+        counted.add([msgspec.convert(told | given, ReportFact)])
+    page = Exposition(lambda: (1, []), lambda: None, collectors=[ServedMetrics(counted.told, "http://x/")])()
+    samples = [s for f in text_string_to_metric_families(page.decode()) for s in f.samples]
+    found = {
+        (s.name.removeprefix("lakehouse_table_"), s.labels["table"]): s.value for s in samples if "table" in s.labels
+    }
+    assert found == {
+        ("refused_commits_total", "t"): 1,
+        ("refused_commits_total", "calm"): 0,
+        ("reported_commits_total", "other"): 1,
+        ("reported_commit_attempts_total", "other"): 3,
+    }

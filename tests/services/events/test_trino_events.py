@@ -108,6 +108,33 @@ def test_a_query_that_writes_has_a_commit_unless_it_failed_otherwise(failure: An
     assert [(row.outcome, row.conflict_kind) for row in found[1:]] == ([commit] if commit else [])
 
 
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        (
+            "Failed to commit during write: Found conflicting files that can contain records matching true: [a]",
+            "files_added",
+        ),
+        ("Failed to commit the transaction during write: Cannot commit: stale table metadata", "lost_race"),
+        ("Failed to commit during write: Missing required files to delete: s3://b/x.parquet", "files_removed"),
+        ("Failed to commit during write: Found new position delete for replaced data file", "deletes_added"),
+        ("Failed to commit during write: something new", "other"),
+        (None, "other"),
+        (7, "other"),
+    ],
+)
+def test_the_kind_of_a_conflict_is_read_from_icebergs_message_and_the_message_is_not_kept(
+    message: Any, kind: str
+) -> None:
+    failure = {"errorCode": {"name": "ICEBERG_COMMIT_ERROR"}, "failureMessage": message}
+    context = {"user": "ada", "queryType": "MERGE"}
+    io = {"inputs": [], "output": table("churn")}
+    (found,) = rows(event([], ioMetadata=io, failureInfo=failure, context=context))
+    assert (found.conflict_kind, found.operation, found.streaming) == (kind, "row_delta", False)
+    assert found.wall_seconds == 1.25
+    assert "Failed to commit" not in msgspec.json.encode(found).decode()
+
+
 def test_events_beyond_the_rate_are_dropped_and_counted() -> None:
     now = [0.0]
     rate = EventRate(lambda: now[0], per_second=10)

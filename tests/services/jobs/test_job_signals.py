@@ -1,4 +1,4 @@
-"""Lanes of CPU, spill and executors: by the settings, else by Spark's own series; never a zero that nobody measured."""
+"""Lanes of CPU, spill, executors and memory: by the settings, else by Spark's own series; never an unmeasured zero."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from serving_kit import HOUR, NOW, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")
 SPAN = TimeRange.parse((NOW - HOUR) // 1000, NOW // 1000, 60)
-ASKED = ("data_files", "cpu", "spill", "executors")
+ASKED = ("data_files", "cpu", "spill", "executors", "job_memory")
 OWN = ConfiguredJob(name="churn", reads=("lake.sales.*",), cpu="own_cpu", spill="own_spill")
 TIMES = list(range(SPAN.start, SPAN.end, 60_000))
 
@@ -42,11 +42,19 @@ def test_series_of_the_settings_query_are_summed_in_its_unit_and_show_its_query(
     assert (found["spill"]["unit"], found["spill"]["v"][7]) == ("bytes", 0.0), "a zero that was measured stays one"
 
 
+def test_memory_has_a_query_of_its_own() -> None:
+    own = ConfiguredJob(name="churn", reads=("lake.sales.*",), memory="own_memory")
+    found = lanes(MemoryMetrics("main", {"own_memory": steady(5.0)}), own)["job_memory"]
+    assert (found["status"], found["v"][7], found["query"]["promql"]) == ("ok", 5.0, "own_memory")
+
+
 def test_without_a_query_spark_s_own_series_of_the_application_of_that_name_are_used() -> None:
     plain = ConfiguredJob(name="churn", reads=("lake.sales.*",))
     told = {templates.busy_cores("churn", 60): steady(3.0), templates.executors("churn", 60): steady(8.0)}
+    told[templates.memory("churn", 60)] = steady(2e9, 1e9)
     found = lanes(MemoryMetrics("main", told), plain)
     assert (found["cpu"]["v"][0], found["executors"]["v"][0]) == (3.0, 8.0)
+    assert (found["job_memory"]["v"][0], found["job_memory"]["unit"]) == (3e9, "bytes")
     assert 'application_name="churn"' in found["cpu"]["query"]["promql"]
     assert (found["spill"]["status"], set(found["spill"]["v"])) == ("absent", {None})
 

@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from limnograph.domain.ids import TableName
-from limnograph.domain.metrics.gauges import CATALOG_KNOWN, CATALOG_UP, PUBLIC_URL, REPORTED_ATTEMPTS, REPORTED_COMMITS
+from limnograph.domain.metrics.gauges import (
+    CATALOG_KNOWN,
+    CATALOG_UP,
+    PUBLIC_URL,
+    REFUSED_COMMITS,
+    REPORTED_ATTEMPTS,
+    REPORTED_COMMITS,
+)
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services.events.reported_commits import CommitAttempts
 
@@ -29,9 +36,13 @@ class ServedMetrics:
         """All families."""
         commits = CounterMetricFamily(REPORTED_COMMITS.name, REPORTED_COMMITS.help, labels=REPORTED_COMMITS.labels)
         attempts = CounterMetricFamily(REPORTED_ATTEMPTS.name, REPORTED_ATTEMPTS.help, labels=REPORTED_ATTEMPTS.labels)
+        refused = CounterMetricFamily(REFUSED_COMMITS.name, REFUSED_COMMITS.help, labels=REFUSED_COMMITS.labels)
         for name, counted in self._reported().items():
-            commits.add_metric(list(name), counted.commits)
-            attempts.add_metric(list(name), counted.attempts)
+            if counted.commits:
+                commits.add_metric(list(name), counted.commits)
+                attempts.add_metric(list(name), counted.attempts)
+            if counted.refused is not None:
+                refused.add_metric(list(name), counted.refused)
         public = GaugeMetricFamily(PUBLIC_URL.name, PUBLIC_URL.help, labels=PUBLIC_URL.labels)
         public.add_metric([self._url], 1.0)
         up = GaugeMetricFamily(CATALOG_UP.name, CATALOG_UP.help, labels=CATALOG_UP.labels)
@@ -40,4 +51,4 @@ class ServedMetrics:
             up.add_metric([catalog], float(answered))
             if at is not None:
                 known.add_metric([catalog], at / MICROS_PER_SECOND)
-        yield from (commits, attempts, public, up, known)
+        yield from (commits, attempts, refused, public, up, known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from limnograph.domain.answers.contention import AttemptsOfCommit
 from limnograph.domain.answers.effects import Verdict
 from limnograph.domain.answers.findings import Finding
 from limnograph.domain.answers.view import View
@@ -144,7 +145,7 @@ class CommitDetail(View, frozen=True, kw_only=True, omit_defaults=True):
     """One commit: its effect on its parent's state, its writer, the partitions it touched, and the runs around it.
     `expired`: snapshot expiry removed it from the table's metadata, so that time travel to it is impossible; null if
     unknown. `written_by_run`: absent if no run reported the commit; `written_by_job` may still be known. `findings`:
-    those that the commit caused or ended.
+    those that the commit caused or ended. `attempts`: absent if no report is about it.
     """
 
     commit: CommitRow
@@ -171,3 +172,4 @@ class CommitDetail(View, frozen=True, kw_only=True, omit_defaults=True):
     touched: TouchedRows
     findings: list[Finding]
     written_by_run: WritingRun | None = None
+    attempts: AttemptsOfCommit | None = None

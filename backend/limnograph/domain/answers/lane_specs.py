@@ -60,9 +60,12 @@ LANE_SPECS = (
     LaneSpec("query_p95", "line", "seconds", "meta"),
     LaneSpec("skipped_share", "line", "share", "meta"),
     LaneSpec("read_amplification", "line", "ratio", "meta"),
+    LaneSpec("attempts", "line", "attempts", "meta"),
+    LaneSpec("stream_lag", "line", "seconds", "prometheus"),
     LaneSpec("cpu", "line", "cores", "prometheus"),
     LaneSpec("spill", "line", "bytes", "prometheus"),
     LaneSpec("executors", "line", "executors", "prometheus"),
+    LaneSpec("job_memory", "line", "bytes", "prometheus"),
 )
 """In order of display: effect, change, state."""
 

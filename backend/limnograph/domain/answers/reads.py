@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from limnograph.domain.answers.contention import Contention
 from limnograph.domain.answers.merge_on_read import MergeOnRead
 from limnograph.domain.answers.partitions import SpanMs
 from limnograph.domain.answers.structure import PageHead
@@ -134,3 +135,4 @@ class ReadsPage(PageHead, frozen=True, kw_only=True):
     readers: list[ReaderRow]
     stale: list[StaleRead]
     merges: MergeOnRead
+    contention: Contention

@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 
 from limnograph.domain.facts.columns import (
+    BOOLEAN,
     DOUBLE,
     INT,
     LONG,
@@ -161,7 +162,9 @@ class ReportFact(msgspec.Struct, frozen=True, kw_only=True):
         list[str] | None,
         Col(40, ListOf(41, STRING), "columns that the scan's filter names; empty: no filter; null: not known"),
     ] = None
-    wall_seconds: Annotated[float | None, Col(42, DOUBLE, "duration of the query, as its engine measured it")] = None
+    wall_seconds: Annotated[
+        float | None, Col(42, DOUBLE, "duration of the query, or of the one that committed, as its engine measured it")
+    ] = None
     rows: Annotated[int | None, Col(43, LONG, "rows of the table that the query read")] = None
     read_bytes: Annotated[int | None, Col(44, LONG, "bytes of the table that the query read")] = None
     outcome: Annotated[
@@ -175,6 +178,9 @@ class ReportFact(msgspec.Struct, frozen=True, kw_only=True):
             "what the other commit did: `lost_race` (all attempts were too late), `files_added`, `files_removed`, "
             "`deletes_added`, `schema_changed`, `ref_moved` or `other`",
         ),
+    ] = None
+    streaming: Annotated[
+        bool | None, Col(47, BOOLEAN, "whether a stream committed; null: not a commit, or not known")
     ] = None
 
 

@@ -22,6 +22,7 @@ _METADATA: tuple[FindingCode, ...] = (
     "manifests_fragmented",
     "metadata_versions_kept",
 )
+_CONTENTION: tuple[FindingCode, ...] = ("commit_contention", "stream_batch_conflict")
 RULES: Mapping[str, tuple[FindingCode, ...]] = {
     "SmallFileProliferation": _GROWTH,
     "LakehouseCompactionBacklog": _COMPACTION,
@@ -31,6 +32,7 @@ RULES: Mapping[str, tuple[FindingCode, ...]] = {
     "LakehouseDeleteFilesGrowing": _DELETES,
     "LakehousePartitionSkew": ("partition_skew",),
     "LakehouseMetadataGrowing": _METADATA,
+    "LakehouseCommitContention": _CONTENTION,
 }
 """Shipped rules about tables (deploy/prometheus/rules/alerts.yml). Other rules are judged by their expression."""
 _METRICS: Mapping[str, tuple[FindingCode, ...]] = {
@@ -49,6 +51,7 @@ _METRICS: Mapping[str, tuple[FindingCode, ...]] = {
     "lakehouse_table_manifests": ("manifests_fragmented",),
     "lakehouse_table_partition_skew_ratio": ("partition_skew",),
     "lakehouse_table_last_commit_timestamp_seconds": ("stale",),
+    "lakehouse_table_reported_commit_attempts_total": _CONTENTION,
 }
 _METRIC = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 

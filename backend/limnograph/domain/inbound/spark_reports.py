@@ -20,7 +20,8 @@ Conflict = Literal["lost_race", "files_added", "files_removed", "deletes_added",
 
 class SparkReport(msgspec.Struct, frozen=True, kw_only=True):
     """One node of one Spark SQL execution. `at`: end of the execution, epoch ms. `table`: Spark's name of it.
-    `metrics`: as Iceberg's reports name them, durations in nanoseconds. What is not known is omitted.
+    `metrics`: as Iceberg's reports name them, durations in nanoseconds. `streaming`: of a commit, whether a stream
+    made it. What is not known is omitted.
     """
 
     kind: Literal["scan", "query", "commit"]
@@ -38,6 +39,7 @@ class SparkReport(msgspec.Struct, frozen=True, kw_only=True):
     operation: Operation | None = None
     outcome: Literal["ok", "conflict", "failed"] | None = None
     conflict_kind: Conflict | None = None
+    streaming: bool | None = None
 
 
 class SparkReports(msgspec.Struct, frozen=True, kw_only=True):

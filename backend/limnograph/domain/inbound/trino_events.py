@@ -59,11 +59,12 @@ class TrinoStatistics(TrinoWire, frozen=True, kw_only=True):
 
 
 class TrinoContext(TrinoWire, frozen=True, kw_only=True):
-    """Who ran the query, with what."""
+    """Who ran the query, with what. `query_type`, such as `MERGE`."""
 
     user: Name | None = None
     source: Name | None = None
     server_version: Name | None = None
+    query_type: Name | None = None
 
 
 class TrinoErrorCode(TrinoWire, frozen=True, kw_only=True):
@@ -73,9 +74,12 @@ class TrinoErrorCode(TrinoWire, frozen=True, kw_only=True):
 
 
 class TrinoFailure(TrinoWire, frozen=True, kw_only=True):
-    """Why a query failed, without its message, which repeats literals."""
+    """Why a query failed. `failure_message` repeats literals: it decides which kind of conflict it was, and is never
+    kept.
+    """
 
     error_code: TrinoErrorCode | None = None
+    failure_message: Any = None
 
 
 class TrinoQueryEvent(TrinoWire, frozen=True, kw_only=True):

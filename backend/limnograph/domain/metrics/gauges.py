@@ -136,6 +136,12 @@ REPORTED_ATTEMPTS = ServedMetric(
     "Attempts of those commits; more than one per commit means contention.",
     LABELS,
 )
+REFUSED_COMMITS = ServedMetric(
+    "lakehouse_table_refused_commits_total",
+    "counter",
+    "Commits that gave up because of another one, as Spark and Trino reported since the start of the server.",
+    LABELS,
+)
 CATALOG_UP = ServedMetric(
     "limnograph_catalog_up",
     "gauge",

@@ -12,6 +12,7 @@ from limnograph.domain.metrics.gauges import (
     LABELS,
     PUBLIC_URL,
     READ_GAUGES,
+    REFUSED_COMMITS,
     REPORTED_ATTEMPTS,
     REPORTED_COMMITS,
     REQUESTS,
@@ -50,8 +51,10 @@ def document() -> str:
     """The whole page as Markdown."""
     tables = _rows((gauge.name, "gauge", gauge.help) for gauge in (*TABLE_GAUGES, USUAL_INTERVAL))
     counters = _rows((counter.name, "counter", counter.help) for counter in TABLE_COUNTERS)
-    reported = _rows((metric.name, metric.kind, metric.help) for metric in (REPORTED_COMMITS, REPORTED_ATTEMPTS))
     reads = _rows((metric.name, metric.kind, metric.help) for metric in READ_GAUGES)
+    reported = _rows(
+        (metric.name, metric.kind, metric.help) for metric in (REPORTED_COMMITS, REPORTED_ATTEMPTS, REFUSED_COMMITS)
+    )
     findings = (
         f"By {_listed(FINDING_OPEN.labels)}.\n\n{_rows([(FINDING_OPEN.name, FINDING_OPEN.kind, FINDING_OPEN.help)])}"
     )

@@ -14,15 +14,18 @@ MOST_TABLES = 10_000
 
 
 class CommitAttempts(NamedTuple):
-    """Commits of one table and the attempts they needed."""
+    """Commits of one table and the attempts they needed. `refused`: commits that gave up because of another one; None
+    while no report has stated the outcome of a commit.
+    """
 
-    commits: int
-    attempts: int
+    commits: int = 0
+    attempts: int = 0
+    refused: int | None = None
 
 
 class ReportedCommits:
-    """Thread-safe: guarded by `_lock`. Counts only reports with a number of attempts whose table is in a configured
-    catalog.
+    """Thread-safe: guarded by `_lock`. Counts only reports with a number of attempts or an outcome, whose table is in a
+    configured catalog.
     """
 
     def __init__(self, most: int = MOST_TABLES) -> None:
@@ -34,16 +37,27 @@ class ReportedCommits:
         """Count the commit reports among these."""
         with self._lock:
             for report in reports:
-                if report.kind != "commit" or not report.attempts or not report.catalog or not report.table:
+                if report.kind != "commit" or not report.catalog or not report.table:
+                    continue
+                if not report.attempts and report.outcome is None:
                     continue
                 name = TableName(report.catalog, report.namespace or "", report.table)
                 before = self._counted.get(name)
                 if before is None and len(self._counted) >= self._most:
                     continue
-                commits, attempts = before or (0, 0)
-                self._counted[name] = CommitAttempts(commits + 1, attempts + report.attempts)
+                self._counted[name] = _and(before or CommitAttempts(), report)
 
     def told(self) -> dict[TableName, CommitAttempts]:
         """The counts so far."""
         with self._lock:
             return dict(self._counted)
+
+
+def _and(counted: CommitAttempts, report: ReportFact) -> CommitAttempts:
+    """The counts with one more report."""
+    commits, attempts, refused = counted
+    if report.attempts:
+        commits, attempts = commits + 1, attempts + report.attempts
+    if report.outcome is not None:
+        refused = (refused or 0) + (report.outcome == "conflict")
+    return CommitAttempts(commits, attempts, refused)

@@ -34,7 +34,7 @@ _COLUMNS = {
     "removed_data_files": "removed-data-files",
 }
 """Column -> name of the metric."""
-_NOT_SAID = {"event_id", "at", "observed_at", "catalog", "namespace", "table"}
+_NOT_SAID = {"event_id", "at", "observed_at", "catalog", "namespace", "table", "streaming"}
 _DURATIONS = ("total-duration", "total-planning-duration")
 _NS = 1_000_000_000
 _NS_PER_MS = 1_000_000

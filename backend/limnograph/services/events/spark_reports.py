@@ -44,6 +44,7 @@ def _row(sent: SparkReports, report: SparkReport, name: TableName | None, now: M
         operation=report.operation,
         outcome=report.outcome,
         conflict_kind=report.conflict_kind,
+        streaming=report.streaming,
         engine="spark",
         engine_version=sent.engine_version,
         application_id=sent.application_id,

@@ -16,10 +16,16 @@ from limnograph.services.events.lineage import instant
 from limnograph.services.events.naming import TableResolver
 from limnograph.services.events.received import ReceivedEvents
 from limnograph.services.events.reports import named, report_fact
+from limnograph.spark_conflicts import kind_of
 
 SOURCE = "trino"
 CONFLICTS = frozenset(("ICEBERG_COMMIT_ERROR", "TRANSACTION_CONFLICT"))
 """Error codes of a commit that another one prevented."""
+OPERATIONS = {"INSERT": "append", "MERGE": "row_delta", "UPDATE": "row_delta", "DELETE": "row_delta"}
+"""Types of queries -> column `operation`, as Iceberg's writers in Spark name it."""
+_LONGEST_MESSAGE = 10_000
+_REASON = re.compile(r"Failed to commit(?: the transaction)?(?: during \w+)?: ")
+"""What Trino writes before Iceberg's message."""
 LONGEST_S = 366 * 86_400.0
 _DURATION = re.compile(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")
 
@@ -80,9 +86,19 @@ class TrinoQueries:
         )
 
     def _commit(self, event: TrinoQueryEvent, table: TrinoTable, about: Mapping[str, Any]) -> ReportFact:
-        conflict = "other" if about["outcome"] == "conflict" else None
         spoken = (event.metadata.query_id, "writes", *self._levels(table))
-        return report_fact("commit", {}, {}, spoken, conflict_kind=conflict, **self._table(table), **about)
+        return report_fact(
+            "commit",
+            {},
+            {},
+            spoken,
+            operation=OPERATIONS.get(event.context.query_type or ""),
+            wall_seconds=_seconds(event.statistics.wall_time) if event.statistics else None,
+            streaming=False,
+            conflict_kind=_conflict(event) if about["outcome"] == "conflict" else None,
+            **self._table(table),
+            **about,
+        )
 
     def _table(self, table: TrinoTable) -> dict[str, str | None]:
         levels = self._levels(table)
@@ -91,6 +107,14 @@ class TrinoQueries:
     def _levels(self, table: TrinoTable) -> Sequence[str]:
         catalog = self._catalogs.get(table.catalog_name, table.catalog_name)
         return [catalog, *table.schema.split("."), table.table]
+
+
+def _conflict(event: TrinoQueryEvent) -> str:
+    """The kind of conflict by Iceberg's message, which Trino repeats after its own words."""
+    message = event.failure_info.failure_message if event.failure_info else None
+    if not isinstance(message, str):
+        return "other"
+    return kind_of(_REASON.sub("", message[:_LONGEST_MESSAGE], count=1))
 
 
 def _columns(columns: Sequence[Any] | None) -> list[str] | None:

@@ -140,6 +140,25 @@ def _unpruned(finding: Finding) -> str:
     return f"{who} scans filter {finding.subject}, which neither partitions nor sorts the table"
 
 
+def _contention(finding: Finding) -> str:
+    lost, attempts = _number(finding, "lost"), _number(finding, "attempts")
+    if lost is None or attempts is None:
+        said = "commits get in each other's way"
+    else:
+        said = f"{words.count(int(lost))} of {words.count(int(attempts))} attempts to commit were in vain"
+    return said + _pair(finding)
+
+
+def _pair(finding: Finding) -> str:
+    loser, winner = finding.evidence.get("loser"), finding.evidence.get("winner")
+    return f": {loser or 'a writer'} lost to {winner or 'another writer'}" if loser or winner else ""
+
+
+def _stream_conflict(finding: Finding) -> str:
+    said = _count(finding, "conflicts", "commits were refused", "commits were refused")
+    return f"{said} because a stream and a batch job wrote the same data{_pair(finding)}"
+
+
 _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "unreadable": _unreadable,
     "job_slower": _slower,
@@ -169,4 +188,6 @@ _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "stale_reader": _stale_reader,
     "two_pointers": lambda f: f"{f.subject} registers the same table and points at another snapshot",
     "filter_not_pruned": _unpruned,
+    "commit_contention": _contention,
+    "stream_batch_conflict": _stream_conflict,
 }

@@ -125,4 +125,8 @@ def _number(name: str, value: str) -> str | float:
     return int(number) if number.is_integer() else number
 
 
-_TEXTS = frozenset({"from", "to", "what", "problem", "alert", "snapshot", "engine", "pointers"})
+_TEXTS = frozenset(
+    {
+        *("from", "to", "what", "problem", "alert", "snapshot", "engine", "pointers", "loser", "winner", "stream"),
+    }
+)

@@ -48,6 +48,8 @@ CODES: dict[FindingCode, ReasonCode] = {
     "stale_reader": "stale",
     "two_pointers": "stale",
     "filter_not_pruned": "skew",
+    "commit_contention": "job_slower",
+    "stream_batch_conflict": "job_slower",
 }
 _SEVERITIES: dict[FindingSeverity, ReasonSeverity] = {"critical": "critical", "warning": "warning", "info": "ok"}
 

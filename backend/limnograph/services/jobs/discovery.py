@@ -25,7 +25,7 @@ from limnograph.services.sources.page_metrics import PageMetrics
 DAY_S = 86_400
 _SAME_END = 2_000_000
 Role = Literal["reads", "writes"]
-Number = Literal["promql", "median", "load", "cpu", "spill", "executors"]
+Number = Literal["promql", "median", "load", "cpu", "spill", "executors", "memory"]
 _ROLES: dict[str, Role] = {"reads": "reads", "writes": "writes"}
 
 
@@ -36,7 +36,7 @@ class ConfiguredJob(msgspec.Struct, frozen=True):
     `select`: label values that select its metrics
     `promql`: a query for its duration, instead of `select`
     `median`, `load`: PromQL of its median run, and of its load
-    `cpu`, `spill`, `executors`: PromQL of the resources it used
+    `cpu`, `spill`, `executors`, `memory`: PromQL of the resources it used
     `prometheus`: the server that has its series; empty: any server that has them
     """
 
@@ -50,6 +50,7 @@ class ConfiguredJob(msgspec.Struct, frozen=True):
     cpu: str = ""
     spill: str = ""
     executors: str = ""
+    memory: str = ""
     prometheus: str = ""
 
     def role_in(self, name: TableName) -> Role | None:

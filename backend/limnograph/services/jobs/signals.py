@@ -1,5 +1,5 @@
-"""Resources that a job used while it ran (CPU, spill, executors): from configured queries, else from Spark's own
-metrics.
+"""Resources that a job used while it ran (CPU, spill, executors, memory): from configured queries, else from Spark's
+own metrics.
 """
 
 from __future__ import annotations
@@ -14,23 +14,27 @@ from limnograph.domain.answers.timeline import LaneQuery, LineLane
 from limnograph.domain.errors import SourceError
 from limnograph.domain.metrics.series import Matrix, RangeQuery
 from limnograph.domain.time import TimeRange
-from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.jobs.discovery import Jobs, Number
 from limnograph.services.jobs.lanes import ChosenJob, problem_of
 from limnograph.services.sources import templates
 
 Signal = Literal["cpu", "spill", "executors"]
 SIGNALS: tuple[Signal, ...] = get_args(Signal)
-"""Each signal is a separate lane."""
-_SPARK: Mapping[Signal, Callable[[str, int], str]] = {
+"""Those that Explain compares. Each is a lane."""
+LANES = (*SIGNALS, "job_memory")
+_OWN: Mapping[str, Number] = {"cpu": "cpu", "spill": "spill", "executors": "executors", "job_memory": "memory"}
+"""Lane -> setting of a job with a query of its own."""
+_SPARK: Mapping[str, Callable[[str, int], str]] = {
     "cpu": templates.busy_cores,
     "executors": templates.executors,
+    "job_memory": templates.memory,
 }
 """Queries of Spark's own endpoint, by application name."""
 
 
-def promql(jobs: Jobs, job: str, signal: Signal, step_s: int) -> str:
+def promql(jobs: Jobs, job: str, signal: str, step_s: int) -> str:
     """The query for a signal of a job; empty if there is no source."""
-    own, spark = jobs.own(job, signal), _SPARK.get(signal)
+    own, spark = jobs.own(job, _OWN[signal]), _SPARK.get(signal)
     return own or (spark(job, step_s) if spark else "")
 
 
@@ -46,11 +50,11 @@ def total(matrix: Matrix) -> dict[int, float]:
 
 async def lanes(jobs: Jobs, job: ChosenJob | None, span: TimeRange, asked: Collection[str]) -> list[LineLane]:
     """The lanes of the requested signals; each fails separately."""
-    wanted = [signal for signal in SIGNALS if signal in asked]
+    wanted = [signal for signal in LANES if signal in asked]
     return list(await asyncio.gather(*(_lane(jobs, job, signal, span) for signal in wanted)))
 
 
-async def _lane(jobs: Jobs, job: ChosenJob | None, signal: Signal, span: TimeRange) -> LineLane:
+async def _lane(jobs: Jobs, job: ChosenJob | None, signal: str, span: TimeRange) -> LineLane:
     """Absent if there is no query for the signal, or if the query for Spark's own series finds none."""
     asked = "" if job is None else promql(jobs, job.name, signal, span.step_s)
     nothing: list[Value] = [None] * len(span.instants())
@@ -63,7 +67,7 @@ async def _lane(jobs: Jobs, job: ChosenJob | None, signal: Signal, span: TimeRan
     except SourceError as error:
         matrix, problem = Matrix([]), problem_of(error)
     values = total(matrix)
-    known = bool(values) or bool(jobs.own(job.name, signal))
+    known = bool(values) or bool(jobs.own(job.name, _OWN[signal]))
     return LineLane(
         **head_of(signal),
         status="error" if problem else "partial" if matrix.truncated else "ok" if known else "absent",

@@ -1,6 +1,5 @@
-"""Reported reads of the last two days in memory, by table: rows of the meta table `reports` united with the inbox by
-`event_id`. Commits are left out. Memory: O(reads of two days), at most MOST; each call of `catch_up` reads new items
-only.
+"""Reported reads and commits of the last two days in memory, by table: rows of the meta table `reports` united with the
+inbox by `event_id`. Memory: O(reports of two days), at most MOST; each call of `catch_up` reads new items only.
 """
 
 from __future__ import annotations
@@ -26,8 +25,18 @@ from limnograph.services.rollups.reads_fold import REPORT_COLUMNS, REPORT_TYPES,
 from limnograph.services.sources.inbox_items import facts_of_items
 
 KIND = "report"
+COMMIT_TYPES: Mapping[str, pl.DataType | type[pl.DataType]] = {
+    **dict.fromkeys(("event_id", "kind", "catalog", "namespace", "table", "operation", "engine"), pl.String),
+    **dict.fromkeys(("job_name", "application_id", "source", "outcome", "conflict_kind"), pl.String),
+    **dict.fromkeys(("at", "snapshot_id", "attempts", "added_data_files"), pl.Int64),
+    **dict.fromkeys(("duration_seconds", "wall_seconds"), pl.Float64),
+    "streaming": pl.Boolean,
+}
+COMMIT_COLUMNS = tuple(COMMIT_TYPES)
+"""Columns of `reports` that contention is computed from."""
+_TYPES = {**REPORT_TYPES, **COMMIT_TYPES}
 MOST = 200_000
-"""Most reads in memory; beyond it the oldest are evicted and read from the meta table on request."""
+"""Most reports in memory; beyond it the oldest are evicted and read from the meta table on request."""
 _SKEW = 60_000_000
 _Row = Mapping[str, Any]
 _decoder = msgspec.json.Decoder(ReportFact)
@@ -61,7 +70,7 @@ class ReadLog:
         edge = Micros(self._clock.now() - self._window)
         if not self._complete:
             try:
-                query = MetaQuery(table="reports", columns=REPORT_COLUMNS, start=edge)
+                query = MetaQuery(table="reports", columns=tuple(_TYPES), start=edge)
                 self._show(self._engine.select(query))
             except LimnographError as error:
                 _log.warning("reports of the meta tables: %s", error)
@@ -70,16 +79,32 @@ class ReadLog:
         newest = self._inbox.newest(KIND)
         if newest is not None and newest >= self._seen_to:
             items = self._inbox.items(KIND, max(Micros(self._seen_to - _SKEW), edge, EPOCH))
-            self._show(report_rows(facts_of_items(items, _decoder, "a report")))
+            self._show(report_rows(facts_of_items(items, _decoder, "a report"), _TYPES))
             self._seen_to = Micros(newest + 1)
         self._evict(edge)
 
     def of_table(self, names: Mapping[TableName, Micros], start: Micros, end: Micros) -> pl.DataFrame:
         """Reads in memory of a table in `[start, end)`: REPORT_COLUMNS. `names`: until when it has each name."""
+        return reads_of(self._inside(names, start, end)).select(REPORT_COLUMNS)
+
+    def commits_of_table(self, names: Mapping[TableName, Micros], start: Micros, end: Micros) -> pl.DataFrame:
+        """Commits, the refused ones included, as `of_table`: COMMIT_COLUMNS."""
+        return commits_of(self._inside(names, start, end)).select(COMMIT_COLUMNS)
+
+    def contended(self) -> set[TableName]:
+        """Names of tables of which a commit in memory lost an attempt."""
+        with self._lock:
+            return {
+                name
+                for name, rows in self._rows.items()
+                if any(row["outcome"] == "conflict" or (row["attempts"] or 1) > 1 for row in rows.values())
+            }
+
+    def _inside(self, names: Mapping[TableName, Micros], start: Micros, end: Micros) -> pl.DataFrame:
         with self._lock:
             rows = [(until, row) for name, until in names.items() for row in self._rows.get(name, {}).values()]
         inside = [row for until, row in rows if start <= row["at"] < min(end, until)]
-        return pl.DataFrame(inside, schema=dict(REPORT_TYPES), orient="row")
+        return pl.DataFrame(inside, schema=_TYPES, orient="row")
 
     def counts(self) -> dict[TableName, int]:
         """The number of reads in memory by the name that was reported."""
@@ -93,9 +118,10 @@ class ReadLog:
         return pl.DataFrame([row for row in rows if row["at"] >= start], schema=dict(REPORT_TYPES), orient="row")
 
     def _show(self, reports: pl.DataFrame) -> None:
-        reads = reads_of(reports).drop_nulls("table")
+        """Reports of both kinds, each once."""
+        shown = pl.concat([reads_of(reports), commits_of(reports)]).drop_nulls("table")
         with self._lock:
-            for row in reads.iter_rows(named=True):
+            for row in shown.iter_rows(named=True):
                 name = TableName(row["catalog"] or "", row["namespace"] or "", row["table"])
                 self._rows[name].setdefault(row["event_id"], row)
 
@@ -113,3 +139,9 @@ class ReadLog:
                     self._rows[name] = kept
                 if not kept:
                     del self._rows[name]
+
+
+def commits_of(reports: pl.DataFrame) -> pl.DataFrame:
+    """The commits among reports, each once."""
+    is_commit = (pl.col("kind") == "commit") & pl.col("at").is_not_null()
+    return reports.filter(is_commit).unique("event_id", keep="first", maintain_order=True)

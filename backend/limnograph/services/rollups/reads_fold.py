@@ -51,10 +51,12 @@ _SECONDS = {"planning": "duration_seconds", "query": "wall_seconds"}
 _SCAN, _QUERY = pl.col("kind") == "scan", pl.col("kind") == "query"
 
 
-def report_rows(facts: Iterable[ReportFact]) -> pl.DataFrame:
-    """Reports as rows of REPORT_COLUMNS."""
-    rows = [[getattr(fact, name) for name in REPORT_COLUMNS] for fact in facts]
-    return pl.DataFrame(rows, schema=dict(REPORT_TYPES), orient="row")
+def report_rows(
+    facts: Iterable[ReportFact], types: Mapping[str, pl.DataType | type[pl.DataType]] = REPORT_TYPES
+) -> pl.DataFrame:
+    """Reports as rows of these columns."""
+    rows = [[getattr(fact, name) for name in types] for fact in facts]
+    return pl.DataFrame(rows, schema=dict(types), orient="row")
 
 
 def reads_of(reports: pl.DataFrame) -> pl.DataFrame:

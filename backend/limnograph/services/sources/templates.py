@@ -1,8 +1,8 @@
 """The named PromQL templates: Limnograph's queries to a metrics source. Users supply values, never text.
 
-`spark_job_*` are the gauges of `limnograph.spark_metrics`, `metrics_executor_*` are Spark's own metrics of
-executors with `spark.ui.prometheus.enabled`. Windows are seconds: a sample older than the window is not drawn, so a
-line ends where its source stopped.
+`spark_job_*` and `spark_stream_*` are the gauges of `limnograph.spark_metrics`, `metrics_executor_*` are Spark's own
+metrics of executors with `spark.ui.prometheus.enabled`. Windows are seconds: a sample older than the window is not
+drawn, so a line ends where its source stopped.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ RUNS = "spark_job_runs_total"
 STAT = "limnograph_stat"
 BUSY = "metrics_executor_totalDuration_seconds_total"
 TASKS = "metrics_executor_activeTasks"
+MEMORY = "metrics_executor_memoryUsed_bytes"
+STREAM_LAG = "spark_stream_commit_lag_seconds"
+STREAM_PROGRESS = "spark_stream_last_progress_timestamp_seconds"
 
 LOOKBACK = 120
 """Two minutes: twice the usual scrape interval, so that one lost scrape is no gap, but a stopped source is."""
@@ -169,6 +172,32 @@ def busy_cores(application: str, step_s: int) -> str:
     """Cores that tasks of an application keep busy: task seconds per second, over all executors."""
     selector = Selector(BUSY, {"application_name": application}, max(step_s, RATE_WINDOW))
     return str(Aggregate("sum", (), Call("rate", selector)))
+
+
+def memory(application: str, step_s: int) -> str:
+    """Bytes of storage memory that the executors of an application use, its driver included."""
+    selector = Selector(MEMORY, {"application_name": application}, window_s(step_s))
+    return str(Aggregate("sum", (), Call("last_over_time", selector)))
+
+
+def stream_lag(name: TableName, step_s: int) -> str:
+    """Lag of the last batch of each stream that writes a table, and the instant of its last progress, distinguished by
+    label STAT.
+    """
+    parts = (("lag", STREAM_LAG), ("progress", STREAM_PROGRESS))
+    matchers, width = table_matchers(name), window_s(step_s)
+    return str(
+        Union(
+            tuple(
+                LabelledExpression(
+                    Aggregate("max", ("query_name",), Call("last_over_time", Selector(metric, matchers, width))),
+                    STAT,
+                    stat,
+                )
+                for stat, metric in parts
+            )
+        )
+    )
 
 
 def executors(application: str, step_s: int) -> str:

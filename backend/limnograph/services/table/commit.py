@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChange, SizeShape
+from limnograph.domain.answers.contention import AttemptsOfCommit
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
 from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES, SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_SECOND, to_millis
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.findings.of_pages import findings_of_commit
 from limnograph.services.findings.pages import FindingPages
@@ -18,8 +19,10 @@ from limnograph.services.lake.loading import rows_by_id
 from limnograph.services.lake.provisional import completed
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.targets import NoteTarget
+from limnograph.services.reads.attempts import AttemptSource
 from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import commit_row
+from limnograph.services.table.reads.contention import commit_attempts
 from limnograph.services.table.touched import touched_rows
 from limnograph.services.table.writing_runs import writing_run
 
@@ -54,9 +57,11 @@ class CommitDetails:
         jobs: Jobs,
         effects: CommitEffects,
         findings: FindingPages,
+        *,
+        attempts: AttemptSource,
     ) -> None:
         self._store, self._engine, self._jobs, self._effects = store, engine, jobs, effects
-        self._findings = findings
+        self._findings, self._attempts = findings, attempts
 
     async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
         """Raises NotFound for an unknown table or commit, SourceError if the meta tables cannot be read."""
@@ -65,6 +70,7 @@ class CommitDetails:
             row, history = found.row, found.history
             run = await self._jobs.runs.writer_of(name, row.snapshot_id, row.committed_at)
             effects = await self._effects.of_commit(name, row)
+            attempts = await self._store.reads.ask(self._tried, history, row)
             writer = (run.job_name if run else None) or await self._written_by(row)
         previous_id, next_id = _neighbours(history, row)
         return CommitDetail(
@@ -96,6 +102,7 @@ class CommitDetails:
             expired=history.retained.has_expired(row.sequence_number),
             touched=touched_rows(history, row),
             findings=findings_of_commit(self._findings.board, history.uuid, row.snapshot_id, self._findings.shown),
+            attempts=attempts,
         )
 
     async def note_target(self, name: TableName, snapshot_id: int) -> NoteTarget:
@@ -135,6 +142,19 @@ class CommitDetails:
         if durable is None:
             return provisional or hot
         return completed(durable, provisional) if provisional else durable
+
+    def _tried(self, history: History, row: SnapshotFact) -> AttemptsOfCommit | None:
+        """What reports say about the commit's attempts; None if they say nothing or cannot be read: the page is shown
+        without them.
+        """
+        at = row.committed_at
+        if at is None:
+            return None
+        try:
+            found = self._attempts.read(history, Micros(at - 1), Micros(at + AROUND))
+        except SourceError:
+            return None
+        return commit_attempts(found, row.snapshot_id)
 
     async def _written_by(self, row: SnapshotFact) -> str | None:
         """The job whose application id is the commit's, for a commit that no run reported. Never used to decide which

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -25,16 +25,20 @@ from limnograph.services.sources.metrics import Metrics, page_budget
 from limnograph.services.sources.page_metrics import PageMetrics
 from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.timeline import alerts as alert_lane
+from limnograph.services.timeline import attempts as attempt_lane
 from limnograph.services.timeline import lanes
 from limnograph.services.timeline import long_range as tier_lanes
 from limnograph.services.timeline import pending as alert_pending
 from limnograph.services.timeline import reads as read_lanes
+from limnograph.services.timeline import stream_lag as stream_lane
 from limnograph.services.timeline.tier_reader import RolledHistory, TierReader
 
 MAX_COMPARE_S = 731 * 86_400
 """Two years: the comparison of a whole year reaches this far back."""
-JOB_LANES = frozenset({"job_duration", "job_runs", *job_signals.SIGNALS})
-DRAWN_LANES = frozenset({"alerts", *JOB_LANES, *lanes.META_LANES, *read_lanes.VALUES})
+JOB_LANES = frozenset({"job_duration", "job_runs", *job_signals.LANES})
+DRAWN_LANES = frozenset(
+    {"alerts", *JOB_LANES, *lanes.META_LANES, *read_lanes.VALUES, attempt_lane.LANE, stream_lane.LANE}
+)
 _ANSWERED = {"ok", "partial", "stale"}
 
 
@@ -118,7 +122,10 @@ class TimelineService:
             measured = group.create_task(self._measured(name, span, asked, job, page))
             alerted = group.create_task(self._alerted(name, span, asked, page))
             read = group.create_task(read_lanes.draw(self._reads, self._store, name, span, asked))
-        found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *alerted.result(), *read.result()]}
+            attempts = group.create_task(attempt_lane.draw(self._reads, self._store, name, span, asked))
+            lag = group.create_task(self._lag(name, span, asked))
+        tasks = (meta, measured, alerted, read, attempts, lag)
+        found: dict[str, Lane] = {lane.id: lane for task in tasks for lane in task.result()}
         return [found[lane] for lane in asked]
 
     async def _page(
@@ -131,6 +138,10 @@ class TimelineService:
         also = (alert_pending.selection(name),) if "alerts" in asked else ()
         with page_budget():
             return await self._jobs.page(name, job, span, at, also)
+
+    async def _lag(self, name: TableName, span: TimeRange, asked: tuple[str, ...]) -> Sequence[Lane]:
+        with page_budget():
+            return await stream_lane.draw(self._jobs, name, span, asked)
 
     async def _alerted(
         self, name: TableName, span: TimeRange, asked: tuple[str, ...], page: asyncio.Task[PageMetrics | None]

@@ -22,9 +22,12 @@ export const ALL_LANES = [
   'query_p95',
   'skipped_share',
   'read_amplification',
+  'attempts',
+  'stream_lag',
   'cpu',
   'spill',
   'executors',
+  'job_memory',
 ] as const;
 export type LaneId = (typeof ALL_LANES)[number];
 
@@ -69,9 +72,12 @@ export const LANE_KINDS: Readonly<Record<LaneId, Lane['kind']>> = {
   query_p95: 'line',
   skipped_share: 'line',
   read_amplification: 'line',
+  attempts: 'line',
+  stream_lag: 'line',
   cpu: 'line',
   spill: 'line',
   executors: 'line',
+  job_memory: 'line',
 };
 
 export const LANE_UNITS: Readonly<Record<LaneId, string>> = {
@@ -94,9 +100,12 @@ export const LANE_UNITS: Readonly<Record<LaneId, string>> = {
   query_p95: 'seconds',
   skipped_share: 'share',
   read_amplification: 'ratio',
+  attempts: 'attempts',
+  stream_lag: 'seconds',
   cpu: 'cores',
   spill: 'bytes',
   executors: 'executors',
+  job_memory: 'bytes',
 };
 
 /** Where each lane usually comes from: runs of a job may also have been pushed. */
@@ -120,7 +129,10 @@ export const LANE_SOURCES: Readonly<Record<LaneId, Lane['source']>> = {
   query_p95: 'meta',
   skipped_share: 'meta',
   read_amplification: 'meta',
+  attempts: 'meta',
+  stream_lag: 'prometheus',
   cpu: 'prometheus',
   spill: 'prometheus',
   executors: 'prometheus',
+  job_memory: 'prometheus',
 };

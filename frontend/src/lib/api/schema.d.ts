@@ -1059,6 +1059,21 @@ export interface components {
             rows: components["schemas"]["Annotation"][];
         };
         /**
+         * AttemptsOfCommit
+         * @description What one commit took, and which commits it met. `seconds`: all attempts. `lost_to`: commits that came first, so
+         *         that this one was retried; `won_over`: commits that were refused or retried because of this one.
+         */
+        AttemptsOfCommit: {
+            attempts: number | null;
+            kind: string | null;
+            lost_to: components["schemas"]["CollisionRow"][];
+            retries: number | null;
+            seconds: number | null;
+            streaming: boolean | null;
+            won_over: components["schemas"]["CollisionRow"][];
+            writer: string | null;
+        };
+        /**
          * BandLane
          * @description A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
          *
@@ -1206,6 +1221,25 @@ export interface components {
             type: string;
         };
         /**
+         * CollisionRow
+         * @description Commits of one writer that another one prevented (`refused`) or delayed (`retried`). `winner` null: which commit
+         *         came first is not known, or its writer is not stated. `winner_kind` `schema`: a change of schema or partition spec.
+         *         `conflict_kind`: what the other commit did. `last_at`: the newest of them; `snapshot_id`: the commit that won then.
+         */
+        CollisionRow: {
+            conflict_kind: ("deletes_added" | "files_added" | "files_removed" | "lost_race" | "other" | "ref_moved" | "schema_changed") | null;
+            last_at: number;
+            loser: string | null;
+            loser_kind: string | null;
+            loser_streaming: boolean | null;
+            refused: number;
+            retried: number;
+            snapshot_id: string | null;
+            winner: string | null;
+            winner_kind: string | null;
+            winner_streaming: boolean | null;
+        };
+        /**
          * ColumnOrigin
          * @description A column that a written column comes from. `transformation` as OpenLineage names it, `DIRECT/IDENTITY`; `masked`:
          *         whether the value is fully masked, null if not reported. `from_table`: its name in the event.
@@ -1222,9 +1256,11 @@ export interface components {
          * @description One commit: its effect on its parent's state, its writer, the partitions it touched, and the runs around it.
          *         `expired`: snapshot expiry removed it from the table's metadata, so that time travel to it is impossible; null if
          *         unknown. `written_by_run`: absent if no run reported the commit; `written_by_job` may still be known. `findings`:
-         *         those that the commit caused or ended.
+         *         those that the commit caused or ended. `attempts`: absent if no report is about it.
          */
         CommitDetail: {
+            /** @default null */
+            attempts: components["schemas"]["AttemptsOfCommit"] | null;
             commit: components["schemas"]["CommitRow"];
             diff: components["schemas"]["Diff"][];
             effects: components["schemas"]["RunEffect"][];
@@ -1369,6 +1405,25 @@ export interface components {
             unit: string | null;
         };
         /**
+         * Contention
+         * @description Reported commits of a range. `start`: later than the range's where reports are no longer kept. `reported`:
+         *         commits that succeeded, `retries` of the `attempts_known` ones. `commits_per_minute`: most commits on main within a
+         *         minute, `ceiling_per_minute`: how many could succeed one after another, a minute divided by the median attempt.
+         */
+        Contention: {
+            attempts: number | null;
+            attempts_known: number;
+            ceiling_per_minute: number | null;
+            collisions: components["schemas"]["CollisionRow"][];
+            commits_per_minute: number | null;
+            failed: number | null;
+            refused: number | null;
+            reported: number;
+            retries: number | null;
+            start: number;
+            writers: components["schemas"]["WriterAttempts"][];
+        };
+        /**
          * Dataset
          * @description A dataset that is read or written. Namespace and name follow the dataset naming rules.
          */
@@ -1437,7 +1492,7 @@ export interface components {
         EarlierEvent: {
             at: number | null;
             closed_by: string | null;
-            code: ("compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "too_many_files" | "two_pointers" | "unreadable") | null;
+            code: ("commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable") | null;
             ended_at: number | null;
             id: string;
             /** @enum {unknown} */
@@ -1648,7 +1703,7 @@ export interface components {
             closed_at: number | null;
             closed_by: string | null;
             /** @enum {unknown} */
-            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "too_many_files" | "two_pointers" | "unreadable";
+            code: "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable";
             effects: components["schemas"]["FindingEffect"][];
             evaluated_at: number | null;
             evidence: {
@@ -1656,7 +1711,7 @@ export interface components {
             };
             finding_id: string;
             /** @enum {unknown} */
-            group: "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "readers" | "schema";
+            group: "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "readers" | "schema" | "writers";
             namespace: string;
             /** @default null */
             notes: number | null;
@@ -1728,7 +1783,7 @@ export interface components {
         FindingStreamEvent: {
             catalog: string;
             /** @enum {unknown} */
-            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "too_many_files" | "two_pointers" | "unreadable";
+            code: "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable";
             finding_id: string;
             /** @enum {unknown} */
             severity: "critical" | "info" | "warning";
@@ -2524,6 +2579,7 @@ export interface components {
          */
         ReadsPage: {
             catalog: string;
+            contention: components["schemas"]["Contention"];
             engines: components["schemas"]["EngineReads"][];
             filters: components["schemas"]["FilterColumn"][];
             filters_known: number;
@@ -2940,7 +2996,8 @@ export interface components {
         /**
          * SparkReport
          * @description One node of one Spark SQL execution. `at`: end of the execution, epoch ms. `table`: Spark's name of it.
-         *         `metrics`: as Iceberg's reports name them, durations in nanoseconds. What is not known is omitted.
+         *         `metrics`: as Iceberg's reports name them, durations in nanoseconds. `streaming`: of a commit, whether a stream
+         *         made it. What is not known is omitted.
          */
         SparkReport: {
             at: number;
@@ -2966,6 +3023,8 @@ export interface components {
             schema_id: number | null;
             /** @default null */
             snapshot_id: string | null;
+            /** @default null */
+            streaming: boolean | null;
             table: string;
             /** @default null */
             wall_seconds: number | null;
@@ -3303,9 +3362,11 @@ export interface components {
         };
         /**
          * TrinoContext
-         * @description Who ran the query, with what.
+         * @description Who ran the query, with what. `query_type`, such as `MERGE`.
          */
         TrinoContext: {
+            /** @default null */
+            queryType: string | null;
             /** @default null */
             serverVersion: string | null;
             /** @default null */
@@ -3323,11 +3384,14 @@ export interface components {
         };
         /**
          * TrinoFailure
-         * @description Why a query failed, without its message, which repeats literals.
+         * @description Why a query failed. `failure_message` repeats literals: it decides which kind of conflict it was, and is never
+         *         kept.
          */
         TrinoFailure: {
             /** @default null */
             errorCode: components["schemas"]["TrinoErrorCode"] | null;
+            /** @default null */
+            failureMessage: unknown;
         };
         /**
          * TrinoInput
@@ -3361,6 +3425,7 @@ export interface components {
         TrinoQueryEvent: {
             /**
              * @default {
+             *       "queryType": null,
              *       "serverVersion": null,
              *       "source": null,
              *       "user": null
@@ -3422,6 +3487,24 @@ export interface components {
             mode: string;
             /** @enum {unknown} */
             operation: "delete" | "merge" | "update";
+        };
+        /**
+         * WriterAttempts
+         * @description Commits of one kind by one writer. `writer`: job, application or engine; `kind`: operation; `streaming`: whether
+         *         it is a stream. `commits` succeeded; `attempts` and `retries` are those of the `attempts_known` commits that state
+         *         them; `refused`: null if no report of the writer would state it; `failed`: for another reason.
+         */
+        WriterAttempts: {
+            attempts: number | null;
+            attempts_known: number;
+            commits: number;
+            failed: number | null;
+            kind: string | null;
+            last_at: number;
+            refused: number | null;
+            retries: number | null;
+            streaming: boolean | null;
+            writer: string | null;
         };
         /**
          * WritingRun
@@ -4218,7 +4301,7 @@ export interface operations {
                 /** @description Only this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
                 /** @description Only this table: `catalog.namespace.table`. */
                 table?: string;
                 /** @description Only findings with this owner. */
@@ -5623,7 +5706,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -5741,7 +5824,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -6897,7 +6980,7 @@ export interface operations {
                 to?: number;
                 /** @description Step in whole seconds; default: about 720 points. At most 2000 points. */
                 step?: number;
-                /** @description Comma-separated lanes: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, overlap, planning, query_p95, skipped_share, read_amplification, cpu, spill, executors. Default: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness. */
+                /** @description Comma-separated lanes: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, overlap, planning, query_p95, skipped_share, read_amplification, attempts, stream_lag, cpu, spill, executors, job_memory. Default: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness. */
                 lanes?: string;
                 /** @description Job name; default: the reader with the most runs. */
                 job?: string;

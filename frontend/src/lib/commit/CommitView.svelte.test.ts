@@ -2,6 +2,7 @@ import '../../app.css';
 import { expect, test } from 'vitest';
 import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
+import { collision } from '#lib/contention/fixtures.ts';
 import { axeFindings } from '../../test/axe.ts';
 import CommitsTable from './CommitsTable.svelte';
 import CommitView from './CommitView.svelte';
@@ -88,6 +89,27 @@ test('the run that wrote the commit is shown with the origin of its columns', as
   await expect.element(screen.getByText('<b>mail</b>')).toBeVisible();
   await expect.element(screen.getByText('DIRECT/HASH')).toBeVisible();
   expect(await axeFindings()).toEqual([]);
+});
+
+test('attempts name the commit that came first and the writer that was refused', async () => {
+  const attempts = {
+    ...{ writer: 'etl', kind: 'append', streaming: false, attempts: 4, retries: 3, seconds: 30 },
+    lost_to: [
+      collision({ winner: 'compaction', winner_kind: 'replace', winner_streaming: null, snapshot_id: '42' }),
+    ],
+    won_over: [collision({ loser: 'merge', refused: 1 })],
+  };
+  const screen = await render(CommitView, { detail: commitDetail({ attempts }), hrefOf });
+  await expect.element(screen.getByText(/^4, 30 s in all/)).toBeVisible();
+  await expect.element(screen.getByText(/Retried because of\s+compaction \(replace\)/)).toBeVisible();
+  await expect.element(screen.getByRole('link', { name: '42', exact: true })).toBeVisible();
+  await expect
+    .element(screen.getByText(/merge \(row delta\)\s+was refused once: it added files/))
+    .toBeVisible();
+  expect(await axeFindings()).toEqual([]);
+  const unknown = { ...attempts, attempts: null, seconds: null, lost_to: [], won_over: [] };
+  await screen.rerender({ detail: commitDetail({ attempts: unknown }), hrefOf });
+  await expect.element(screen.getByText('unknown', { exact: true })).toBeVisible();
 });
 
 test('refs that point at the commit are named, and that none does is said', async () => {

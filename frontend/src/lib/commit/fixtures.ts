@@ -69,6 +69,7 @@ export function commitDetail(change: Partial<Schemas['CommitDetail']> = {}): Sch
     writer_engine_version: '4.1.0',
     written_by_job: 'backfill_customer_events',
     written_by_run: null,
+    attempts: null,
     effects: [
       {
         job: 'churn',

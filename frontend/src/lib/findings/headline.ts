@@ -114,12 +114,34 @@ const HEADLINES: Record<FindingCode, (facts: Facts) => string> = {
     return `${point}${after(': ', evidence.text('pointers'))}`;
   },
   filter_not_pruned: unpruned,
+  commit_contention: contention,
+  stream_batch_conflict: ({ evidence }) =>
+    `${evidence.counted('conflicts', 'commit') ?? 'Several commits'} of a stream and a batch job met and were refused${pair(evidence)}`,
   history_gap: ({ evidence }) => {
     const [from, to] = [evidence.text('from'), evidence.text('to')];
     if (from !== null && to !== null) return `Commits between ${from} and ${to} are not known`;
     return to === null ? 'Some commits are not known' : `Some commits before ${to} are not known`;
   },
 };
+
+/** `: merge lost to events (a stream)`: both writers, as far as they are known. */
+function pair(evidence: Evidence): string {
+  const [loser, winner, stream] = ['loser', 'winner', 'stream'].map((name) => evidence.text(name));
+  if (!loser && !winner) return '';
+  const named = (writer: string | null | undefined, otherwise: string) =>
+    `${writer ?? otherwise}${writer && writer === stream ? ' (a stream)' : ''}`;
+  return `: ${named(loser, 'a writer')} lost to ${named(winner, 'another writer')}`;
+}
+
+function contention({ evidence, tense }: Facts): string {
+  const lost = evidence.number('lost');
+  const attempts = evidence.counted('attempts', 'attempt');
+  const said =
+    lost === null || attempts === null
+      ? `Commits ${tense('get', 'got')} in each other's way`
+      : `${count(lost)} of ${attempts} to commit ${lost === 1 ? 'was' : 'were'} in vain`;
+  return `${said}${pair(evidence)}`;
+}
 
 /** `text` after `joint`; nothing for what is unknown. */
 const after = (joint: string, text: string | null): string => (text ? `${joint}${text}` : '');

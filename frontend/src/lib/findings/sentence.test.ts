@@ -12,6 +12,15 @@ const DAY = 86_400_000;
 const headline = (change: Partial<Finding>) => headlineOf(finding({ evidence: {}, ...change }), NOW);
 const closed = { state: 'closed', closed_at: NOW, closed_by: '1' } as const;
 
+test('the cause of a collision is the writer that committed first, as often as that is known', () => {
+  const cause = { snapshot_ids: [SNAPSHOT], writer: 'events', share: 0.8 };
+  const of = (change: Partial<Finding>) =>
+    causeSentence(finding({ code: 'commit_contention', evidence: {}, ...change }), NOW);
+  expect(of({ cause })).toBe('events committed first in 80 % of the collisions');
+  expect(of({ cause: { ...cause, share: null } })).toBe('events committed first');
+  expect(of({ cause: { ...cause, writer: null } })).toBeNull();
+});
+
 describe('headlines', () => {
   const debt = { debt_saved_files: 1499, debt_files: 1520, total_data_files: 1620 };
   test.each<[string, Partial<Finding>, string]>([
@@ -55,6 +64,27 @@ describe('headlines', () => {
       'long job',
       { code: 'objective_missed', subject: 'churn', ...closed, evidence: { threshold_seconds: 600 } },
       'churn took longer than its objective of 10 m',
+    ],
+    [
+      'collisions',
+      {
+        code: 'commit_contention',
+        evidence: { lost: 6, attempts: 26, loser: 'merge', winner: 'events', stream: 'events' },
+      },
+      '6 of 26 attempts to commit were in vain: merge lost to events (a stream)',
+    ],
+    [
+      'collisions of an unknown writer',
+      { code: 'commit_contention', ...closed, evidence: { winner: 'events' } },
+      "Commits got in each other's way: a writer lost to events",
+    ],
+    [
+      'a stream and a batch job',
+      {
+        code: 'stream_batch_conflict',
+        evidence: { conflicts: 3, loser: 'merge', winner: 'events', stream: 'events' },
+      },
+      '3 commits of a stream and a batch job met and were refused: merge lost to events (a stream)',
     ],
     [
       'small',

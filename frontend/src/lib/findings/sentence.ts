@@ -54,6 +54,7 @@ export function causeSentence(finding: Finding, now: number): string | null {
   const { cause, code, opened_at: at } = finding;
   if (!cause) return null;
   if (code === 'file_burst') return burstCause(finding, now);
+  if (code === 'commit_contention' || code === 'stream_batch_conflict') return winnerCause(cause);
   const built = BUILT_OF[code];
   if (built && cause.share !== null) {
     const verb = built === 'commits' ? 'made' : 'added';
@@ -65,6 +66,12 @@ export function causeSentence(finding: Finding, now: number): string | null {
   return finding.group === 'jobs'
     ? `The most likely cause is a commit${by}`
     : `It began with a commit${by} ${atMoment(at, now)}`;
+}
+
+/** `events committed first in 80 % of the collisions`. */
+function winnerCause({ writer, share }: NonNullable<Finding['cause']>): string | null {
+  if (writer === null) return null;
+  return `${writer} committed first${share === null ? '' : ` in ${percent(share)} of the collisions`}`;
 }
 
 /** `demo_burst added 1,500 files, 2 kB on average, at 02:08:42 UTC`. */
@@ -152,6 +159,8 @@ const ADVICE: Record<FindingCode, string> = {
   schema_changed: 'Check whether readers expect the new columns',
   spec_changed: 'Check whether filters of readers match the new partitioning',
   stale: 'Check whether the writer still runs',
+  commit_contention: 'Let the writers commit at different times or less often, or to different partitions',
+  stream_batch_conflict: 'Let the batch job write partitions that the stream has left, or retry it',
   history_gap: 'Keep snapshots longer than the time between two observations',
   stale_reader: 'Refresh the table in the engine that reads it, or shorten how long its catalog is cached',
   two_pointers: 'Stop writing through one of the names, then drop it from its catalog',

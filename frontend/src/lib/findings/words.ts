@@ -35,6 +35,8 @@ const WORDS: Record<FindingCode, string> = {
   stale_reader: 'stale reader',
   two_pointers: 'two pointers',
   filter_not_pruned: 'filter not pruned',
+  commit_contention: 'commit contention',
+  stream_batch_conflict: 'stream and batch conflict',
 };
 export const CODES = Object.keys(WORDS) as FindingCode[];
 export const codeWord = (code: FindingCode): string => WORDS[code];
@@ -48,6 +50,7 @@ const GROUPS: Record<Finding['group'], string> = {
   schema: 'Schema',
   health: 'Health',
   readers: 'Readers',
+  writers: 'Writers',
 };
 export const groupName = (group: Finding['group']): string => GROUPS[group];
 

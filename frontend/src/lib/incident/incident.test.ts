@@ -141,6 +141,9 @@ test('lanes follow what the alert is about', () => {
   expect(lanesFor(incident('Mine', { expression: 'lakehouse_table_delete_files > 1' }))).toContain(
     'delete_files',
   );
+  expect(lanesFor(incident('LakehouseCommitContention'))).toContain('attempts');
+  const writers = finding({ code: 'stream_batch_conflict', group: 'writers' });
+  expect(lanesFor(incident('LakehouseFindingWarning', { finding: writers }))).toContain('attempts');
   expect(lanesFor(incident())).toEqual(['alerts', 'job_duration', 'commits', 'data_files', 'file_size']);
 });
 test('the time before an alert fired is pending, and the alert itself is there once', () => {

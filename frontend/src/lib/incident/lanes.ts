@@ -19,10 +19,18 @@ const ABOUT: readonly (readonly [RegExp, LaneId])[] = [
   [/cpu|load/i, 'cpu'],
   [/spill/i, 'spill'],
   [/executor/i, 'executors'],
+  [/contention|conflict|attempt/i, 'attempts'],
+  [/stream/i, 'stream_lag'],
+  [/memory/i, 'job_memory'],
 ];
 
-export function lanesFor({ alert, expression }: Pick<Incident, 'alert' | 'expression'>): LaneId[] {
-  const name = alert.alert_name ?? '';
+export function lanesFor({
+  alert,
+  expression,
+  finding,
+}: Pick<Incident, 'alert' | 'expression' | 'finding'>): LaneId[] {
+  const code = finding?.group === 'writers' ? finding.code : '';
+  const name = `${alert.alert_name ?? ''} ${code}`;
   const named = ABOUT.filter(([about]) => about.test(name));
   const found = named.length ? named : ABOUT.filter(([about]) => about.test(expression ?? ''));
   return [...ALWAYS, ...found.slice(0, 2).map(([, lane]) => lane)];

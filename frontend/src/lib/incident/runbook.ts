@@ -28,6 +28,7 @@ const RULES: readonly string[] = [
   'LakehousePartitionSkew',
   'LakehouseSnapshotsTooMany',
   'LakehouseSnapshotsTooOld',
+  'LakehouseStreamFailed',
   'LakehouseStreamingLag',
   'LakehouseTableStale',
   'LimnographCatalogDown',

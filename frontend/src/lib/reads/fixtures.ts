@@ -1,5 +1,6 @@
 // A page of reads as the server returns it: three engines, a filter that nothing prunes, a reader of an old snapshot.
 import type { Schemas } from '#lib/api/client.ts';
+import { SILENT } from '#lib/contention/fixtures.ts';
 
 export const NOW = Date.UTC(2026, 10, 21, 6);
 const HOUR = 3_600_000;
@@ -89,5 +90,6 @@ export const readsPage = (change: Partial<Schemas['ReadsPage']> = {}): Schemas['
     },
   ],
   merges: merges(),
+  contention: SILENT,
   ...change,
 });

@@ -17,10 +17,12 @@ from limnograph.domain.time import MICROS_PER_SECOND, Micros, Millis, to_micros,
 from limnograph.ports.clock import Clock
 from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
+from limnograph.services.reads.attempts import AttemptSource, TableAttempts
 from limnograph.services.reads.of_history import live_files, names_of
 from limnograph.services.reads.source import ReadSource, TableReads
 from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.services.table.histories import TableHistories
+from limnograph.services.table.reads.contention import contention_of
 from limnograph.services.table.reads.filters import filters_of
 from limnograph.services.table.reads.merges import merge_on_read
 from limnograph.services.table.reads.numbers import NOTHING, engines_of, numbers_of, readers_of, skipped_share
@@ -35,8 +37,8 @@ _HOURS = "The range reaches further back than single reports are kept: the numbe
 class ReadPages:
     """Reads of one table. Immutable after construction."""
 
-    def __init__(self, store: HotStore, source: ReadSource, clock: Clock) -> None:
-        self._store, self._source = store, source
+    def __init__(self, store: HotStore, source: ReadSource, attempts: AttemptSource, clock: Clock) -> None:
+        self._store, self._source, self._attempts = store, source, attempts
         self._tables = TableHistories(store, clock)
 
     async def page(self, name: TableName, start: Millis, end: Millis) -> ReadsPage:
@@ -47,6 +49,10 @@ class ReadPages:
         """The table's history and its reads in `[start, end)`. Blocks. Raises NotFound, SourceError."""
         history = self._tables.since(name, start)
         return history, self._source.read(history.uuid, names_of(history), live_files(history), start, end)
+
+    def attempts(self, name: TableName, start: Micros, end: Micros) -> TableAttempts:
+        """The table's reported commits in `[start, end)`. Blocks. Raises NotFound, SourceError."""
+        return self._attempts.read(self._tables.since(name, start), start, end)
 
     def _page(self, name: TableName, span: SpanMs) -> ReadsPage:
         start, end = to_micros(span.start), to_micros(span.end)
@@ -70,6 +76,7 @@ class ReadPages:
             readers=readers_of(by_reader),
             stale=stale_reads(by_reader, history),
             merges=merge_on_read(history, numbers, start, end),
+            contention=contention_of(self._attempts.read(history, start, end)),
         )
 
 

@@ -113,6 +113,8 @@ const LOOKS: Readonly<Record<string, Partial<Look>>> = {
     print: digits,
   },
   debt: { title: 'Compaction debt', unit: 'files to rewrite', tone: 'files', filled: true },
+  attempts: { unit: 'lost' },
+  stream_lag: { unit: 's', print: seconds, printTick: digits },
   cpu: {
     title: 'CPU',
     unit: 'cores busy',
@@ -122,6 +124,7 @@ const LOOKS: Readonly<Record<string, Partial<Look>>> = {
   },
   spill: { ...sizes, unit: 'to disk' },
   executors: { unit: 'of the job', tone: 'job' },
+  job_memory: { ...sizes, unit: 'in use' },
 } satisfies Record<LaneId, Pick<Look, 'unit'> & Partial<Look>>;
 
 /**
