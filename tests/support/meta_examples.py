@@ -87,7 +87,17 @@ FACTS: dict[MetaTable, list[Any]] = {
     SNAPSHOTS: [
         _snapshot(1, 0, "orders", 5, total_data_files=5),
         _snapshot(BIG, 1, "orders", 50_000, total_data_files=50_005),
-        _snapshot(1, 2, "carts", None, total_data_files=7),
+        _snapshot(
+            1,
+            2,
+            "carts",
+            None,
+            total_data_files=7,
+            total_delete_files=6,
+            total_delete_bytes=30,
+            total_bytes=100,
+            on_main=True,
+        ),
         _on_main(1, 10, 100, 0, 100, operation="append", app_name="ingest", added_records=10),
         _on_main(
             2, 20, 10, 0, 110, operation="append", app_name="ingest", added_records=20, partitions=[_partition(9, 9)]
@@ -185,6 +195,9 @@ EXPECTED: Mapping[str, list[dict[str, Any]]] = {
     ],
     "How did delete files grow, day by day?": [
         {"table": "orders", "total_delete_files_last": 4, "added_delete_files": 5, "removed_delete_files": 1}
+    ],
+    "Which tables hold delete files that no one merges, how many bytes, and since when?": [
+        {"table": "carts", "total_delete_files": 6, "total_delete_bytes": 30, "delete_bytes_ratio": 0.3}
     ],
     "Which tables keep the most snapshots in their metadata?": [{"table": "clicks", "live_snapshots": 3}],
     "Which tables were rolled back, and to which commit?": [

@@ -102,6 +102,21 @@ WHERE total_delete_files_last > 0
 ORDER BY namespace, "table", "day\"""",
     ),
     ExampleQuery(
+        "Which tables hold delete files that no one merges, how many bytes, and since when?",
+        """\
+WITH newest AS (
+  SELECT namespace, "table", total_delete_files, total_delete_bytes, total_bytes, oldest_delete_at,
+         ROW_NUMBER() OVER (PARTITION BY table_uuid ORDER BY committed_at DESC) AS newest
+  FROM limnograph.snapshots
+  WHERE on_main AND total_delete_files IS NOT NULL
+)
+SELECT namespace, "table", total_delete_files, total_delete_bytes,
+       CAST(total_delete_bytes AS DOUBLE) / total_bytes AS delete_bytes_ratio, oldest_delete_at
+FROM newest
+WHERE newest = 1 AND total_delete_files > 0
+ORDER BY oldest_delete_at NULLS FIRST, "table\"""",
+    ),
+    ExampleQuery(
         "Which tables keep the most snapshots in their metadata?",
         """\
 WITH newest AS (
