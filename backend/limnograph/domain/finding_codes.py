@@ -98,7 +98,7 @@ OBSERVED: dict[ObservedSource, frozenset[FindingCode]] = {
     "commits": frozenset({"commit_contention", "stream_batch_conflict"}),
     "pointers": frozenset({"two_pointers"}),
 }
-"""Codes by source. Such a finding has a subject; `objective_missed` without one follows from commits."""
+"""Codes by source. `objective_missed` without a subject follows from a table's commits."""
 SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
 """From the most severe to the least."""
 

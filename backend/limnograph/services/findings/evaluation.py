@@ -129,7 +129,8 @@ def transitions(
     """
     by_id = {fact.finding_id: fact for fact in recorded}
     silent = frozenset[str]().union(*(codes for source, codes in OBSERVED.items() if source not in observed))
-    frozen = [fact for fact in recorded if fact.subject and fact.code in silent and fact.code not in disabled]
+    waiting = [fact for fact in recorded if fact.code in silent and fact.code not in disabled]
+    frozen = [fact for fact in waiting if fact.subject or fact.code != "objective_missed"]
     others = [fact for fact in recorded if fact not in frozen]
     episodes = [each for each in chain(evaluation.episodes, *observed.values()) if each.code not in disabled]
     found = identify(uuid or key_of_name(name), episodes, others)
