@@ -16,7 +16,7 @@ from limnograph.services.reads.log import ReadLog
 
 
 class ReportFindings:
-    """Used by one thread at a time."""
+    """Immutable after construction."""
 
     def __init__(
         self,
