@@ -62,7 +62,7 @@ _READ = (
     *("format", "status", "operation", "parent_id"),
     *("added_data_files", "removed_data_files", "added_bytes", "target_file_bytes"),
 )
-"""Columns that rows and their reasons need: of the 44 in memory, only these and the keys are read for old commits."""
+"""Columns that rows and their reasons need: of the 48 in memory, only these and the keys are read for old commits."""
 
 
 class _PageView(NamedTuple):

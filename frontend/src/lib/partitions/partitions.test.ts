@@ -68,7 +68,9 @@ test('the page in a sentence is the partition that changed most', () => {
 
 test('a spreadsheet runs nothing that a partition is called', () => {
   const [, line] = csv([partitionRow({ partition: '=1+1"', bytes: null })]).split('\r\n');
-  expect(line).toBe(`"'=1+1""",0,50084,0.978,50000,,1100000,50000,0,0.001,0,0,,1000000,2026-11-21T03:04:12.000Z`);
+  expect(line).toBe(
+    `"'=1+1""",0,50084,0.978,50000,,1100000,50000,0,0.001,0,0,,1000000,2026-11-21T03:04:12.000Z`,
+  );
 });
 
 test('bins below a megabyte are one, and shares add up to all', () => {
