@@ -23,6 +23,8 @@ Table = Literal[
     "snapshots_hourly",
     "snapshots_daily",
     "reads_hourly",
+    "column_stats",
+    "column_stats_daily",
 ]
 
 

@@ -10,12 +10,13 @@ from typing import Any
 
 from limnograph import __version__
 from limnograph.domain.facts.meta_tables import SnapshotFact
-from limnograph.domain.metadata.content import Want
+from limnograph.domain.metadata.content import Want, WantedColumn
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
+from limnograph.services.extraction.column_choice import wanted_columns
 from limnograph.services.extraction.entries import reading_numbers
 from limnograph.services.extraction.summary import compare, writer_identity
 
@@ -26,6 +27,8 @@ SHAPE_MILLIS = 600_000
 """Numbers that cannot be summed over commits are computed once per ten minutes of commits, and if a tenth of a table
 changed.
 """
+COLUMNS_MILLIS = 60_000
+"""Statistics of columns are read once per minute of commits."""
 
 
 def extract(due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
@@ -70,7 +73,12 @@ class _Run:
     def fact(self, snapshot: Snapshot, *, to_entries: bool) -> SnapshotFact:
         """The row of one snapshot. Raises SourceError."""
         base = snapshot.parent_id if self._may_be_base(snapshot) else None
-        want = Want(entries=to_entries, changed_only=base is not None, shape=self._opens_an_interval(snapshot) or None)
+        want = Want(
+            entries=to_entries,
+            changed_only=base is not None,
+            shape=self._opens_an_interval(snapshot, SHAPE_MILLIS) or None,
+            columns=self._columns(snapshot) if to_entries else (),
+        )
         reading = self._reader.read(self._metadata, snapshot, want)
         numbers = reading_numbers(snapshot, reading, base)
         if numbers.get("partitions") is not None:
@@ -79,16 +87,25 @@ class _Run:
         fields = {**self._identity(snapshot), **numbers, "tier": reading.tier, "summary_mismatch": mismatch}
         if reading.said:
             fields["summary"] = {**(snapshot.summary or {}), **reading.said}
+        fields["column_stats"] = reading.columns
         problems = [*reading.problems, *reading.notes]
         return SnapshotFact(**fields, status="partial" if reading.problems else "ok", problems=problems)
 
-    def _opens_an_interval(self, snapshot: Snapshot) -> bool:
-        """Whether the snapshot is its branch's first in a ten-minute interval of the clock: then its shape is computed.
+    def _columns(self, snapshot: Snapshot) -> tuple[WantedColumn, ...]:
+        """Columns whose statistics are wanted. A commit that replaces files adds no data."""
+        choice = self._due.columns
+        if choice is None or snapshot.operation == "replace" or not self._opens_an_interval(snapshot, COLUMNS_MILLIS):
+            return ()
+        return wanted_columns(self._metadata, snapshot, choice)
+
+    def _opens_an_interval(self, snapshot: Snapshot, length_ms: int) -> bool:
+        """Whether the snapshot is its branch's first in an interval of the clock: then numbers that are not needed of
+        every commit are computed.
 
         Uses the commits' own times, so that every observer decides the same way.
         """
         parent = self._metadata.snapshots.get(snapshot.parent_id) if snapshot.parent_id is not None else None
-        return parent is None or _interval_number(parent) != _interval_number(snapshot)
+        return parent is None or _interval_number(parent, length_ms) != _interval_number(snapshot, length_ms)
 
     def _may_be_base(self, snapshot: Snapshot) -> bool:
         """Whether the row may hold only differences from its parent's row: that row has partitions and the same UTC
@@ -133,8 +150,8 @@ class _Run:
         }
 
 
-def _interval_number(snapshot: Snapshot) -> int | None:
-    return None if snapshot.timestamp_ms is None else snapshot.timestamp_ms // SHAPE_MILLIS
+def _interval_number(snapshot: Snapshot, length_ms: int) -> int | None:
+    return None if snapshot.timestamp_ms is None else snapshot.timestamp_ms // length_ms
 
 
 def _utc_day(snapshot: Snapshot) -> int | None:
