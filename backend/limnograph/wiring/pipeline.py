@@ -16,6 +16,7 @@ from limnograph.adapters.meta.schema import arrow_table
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.facts.meta_tables import CHANGES, ChangeFact
 from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
+from limnograph.domain.metadata.due import ColumnChoice
 from limnograph.ports.meter import Meter, NullMeter
 from limnograph.services.pipeline.appending import MetaAppender
 from limnograph.services.pipeline.backoff import BackOff
@@ -101,6 +102,8 @@ def passes(
 
     lake = lake or SettingsLake(settings, WatchMode.ONCE, progress=progress)
     extraction = SparkExtraction(session, lambda: lake.access)
+    named = settings.observe.columns
+    chosen = ColumnChoice(private=named.private, bounds=named.bounds) if named.enabled else None
     return Passes(
         MeteredLake(lake, told) if told else lake,
         meta_store(settings, session, meter),
@@ -111,6 +114,7 @@ def passes(
         to_arrow=_changes,
         backoff=backoff,
         stop=stop,
+        columns=lambda _due: chosen,
     )
 
 
