@@ -63,6 +63,7 @@ from limnograph.services.server.status import StatusService
 from limnograph.services.server.versions import LakeVersions
 from limnograph.services.sources.cold_reads import WITHIN_S, ColdEngine, ColdReads
 from limnograph.services.sources.metrics import Metrics
+from limnograph.services.table.columns.page import ColumnPages
 from limnograph.services.table.commit import CommitDetails
 from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import CommitLists
@@ -128,6 +129,8 @@ class ServerOptions(NamedTuple):
     """Maximum age of the last commit, by table."""
     owners: tuple[tuple[str, str], ...] = ()
     """Pairs of a pattern over table names and an owner; the first matching pattern counts."""
+    private_columns: tuple[str, ...] = ()
+    """Patterns of columns that are shown with counts only."""
 
 
 @dataclass(frozen=True)
@@ -297,6 +300,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         schemas=SchemaPages(store, old, clock),
         refs=RefPages(store, old, clock),
         reads=reads,
+        columns=ColumnPages(store, old, clock, options.private_columns),
         explanations=ExplainPages(
             store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), findings, options.meta)
         ),

@@ -13,7 +13,7 @@ from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
 from limnograph.services.lake.columns import AT, ID, Sheet, joined
 from limnograph.services.lake.lake import Lake
-from limnograph.services.lake.loading import CHANGE_COLUMNS, CHANGE_KINDS, IS_THRESHOLD, change_facts
+from limnograph.services.lake.loading import CHANGE_COLUMNS, CHANGE_KINDS, IS_HELD_PROPERTY, change_facts
 from limnograph.services.lake.main_log import is_move, move_of
 from limnograph.services.lake.sheets import ROW_COLUMNS, names_by_id, newest_of, passes_of, rows_wanted, sheets_of
 from limnograph.services.lake.table import HotTable, LastSeen
@@ -49,7 +49,7 @@ def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: Micros, lak
     new_changes = fresh.fresh(changes, old.changes or 0)
     if new_rows is None or new_changes is None:
         return None
-    new_changes = new_changes.filter((pl.col("kind") != "property") | IS_THRESHOLD)
+    new_changes = new_changes.filter((pl.col("kind") != "property") | IS_HELD_PROPERTY)
     by_table: dict[str, list[ChangeFact]] = {}
     nameless = []
     for change in change_facts(new_changes):

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from limnograph.analysis.column_names import PRIVATE_PROPERTY
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.finding_limits import THRESHOLD_PROPERTIES
 from limnograph.domain.time import Micros
@@ -36,8 +37,8 @@ CHANGE_KINDS = (
     "retained",
     "gap",
 )
-"""Changes that pages show. Of the others, only the properties that are thresholds are read."""
-IS_THRESHOLD = pl.col("subject").is_in(THRESHOLD_PROPERTIES)
+"""Changes that pages show. Of the others, only properties that are thresholds or name private columns are read."""
+IS_HELD_PROPERTY = pl.col("subject").is_in((*THRESHOLD_PROPERTIES, PRIVATE_PROPERTY))
 CHANGE_COLUMNS = (
     *("table_uuid", "catalog", "namespace", "table", "kind", "subject", "from_value", "to_value", "at", "detail"),
     *("observed_at", "run_id"),
@@ -132,7 +133,7 @@ class _LoadProgress:
         """States from before the span and in it; of the log before it, the newest entry of every table and name."""
         states = MetaQuery(table="changes", columns=CHANGE_COLUMNS, table_uuids=self._uuids, kinds=_STATES)
         self._keep(states, None)
-        self._keep(msgspec.structs.replace(states, kinds=("property",)), IS_THRESHOLD)
+        self._keep(msgspec.structs.replace(states, kinds=("property",)), IS_HELD_PROPERTY)
         query = MetaQuery(
             table="changes", columns=_LOG_COLUMNS, table_uuids=self._uuids, kinds=("ref",), end=self._start
         )

@@ -552,6 +552,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/columns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Column statistics of a table
+         * @description Null share, NaN share, counts and bounds of columns in the data files that commits of the range added (default:
+         *     24 hours). Private columns have counts only.
+         */
+        get: operations["getColumns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables/{catalog}/{namespace}/{table}/commits": {
         parameters: {
             query?: never;
@@ -1211,6 +1232,63 @@ export interface components {
             from_table: string;
             masked: boolean | null;
             transformation: string | null;
+        };
+        /**
+         * ColumnPoint
+         * @description A column in the files that a commit added, or those of all commits of a span that begins at `t`. `snapshot_id`
+         *         null: of several commits. `lower`, `upper`: numbers; of dates and timestamps, seconds since the epoch.
+         */
+        ColumnPoint: {
+            lower: number | null;
+            nan_share: number | null;
+            null_share: number | null;
+            nulls: number | null;
+            snapshot_id: string | null;
+            t: number;
+            upper: number | null;
+            values: number | null;
+        };
+        /**
+         * ColumnSeries
+         * @description A column in the range. `lower` and `upper` are the outermost bounds, as text. `bounds`: `shown`, `private` (the
+         *         column has counts only), `text` (its bounds are values of the data, and no setting names it), `none` (its type has
+         *         none, or no file states them). `distinct`: values of the whole table, estimated by its newest statistics file.
+         */
+        ColumnSeries: {
+            /** @enum {unknown} */
+            bounds: "none" | "private" | "shown" | "text";
+            distinct: number | null;
+            id: number;
+            lower: string | null;
+            name: string;
+            nan_share: number | null;
+            nans: number | null;
+            null_share: number | null;
+            nulls: number | null;
+            points: components["schemas"]["ColumnPoint"][];
+            type: string | null;
+            upper: string | null;
+            values: number | null;
+        };
+        /**
+         * ColumnsPage
+         * @description Columns of a table in a range. `commits`: those with statistics, at most one a minute. `step_s`: seconds that a
+         *         point stands for; null: each is a commit. `not_known`: why there are none.
+         */
+        ColumnsPage: {
+            catalog: string;
+            columns: components["schemas"]["ColumnSeries"][];
+            commits: number;
+            format: string | null;
+            namespace: string;
+            not_known: string | null;
+            notes: components["schemas"]["Note"][];
+            range: components["schemas"]["SpanMs"];
+            /** @enum {unknown} */
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
+            step_s: number | null;
+            table: string;
+            watermark: number | null;
         };
         /**
          * CommitDetail
@@ -5874,6 +5952,105 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getColumns: {
+        parameters: {
+            query?: {
+                /** @description Start, epoch ms, inclusive. */
+                from?: number;
+                /** @description End, epoch ms, exclusive; default now. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ColumnsPage"];
+                };
             };
             /** @description Problem details. */
             400: {
