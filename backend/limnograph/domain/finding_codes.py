@@ -26,10 +26,13 @@ FindingCode = Literal[
     "schema_breaking",
     "schema_changed",
     "spec_changed",
+    "null_share_jump",
+    "bounds_jump",
+    "cardinality_jump",
     "stale",
     "history_gap",
 ]
-FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema", "health"]
+FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema", "columns", "health"]
 FindingSeverity = Literal["critical", "warning", "info"]
 ClosedBy = Literal["run", "expired", "merged", "retracted", "retired"]
 """Why a finding closed, if no commit closed it."""
@@ -71,11 +74,17 @@ CODES: dict[FindingCode, CodeTraits] = {
     "schema_breaking": CodeTraits("schema", "warning"),
     "schema_changed": CodeTraits("schema", "info"),
     "spec_changed": CodeTraits("schema", "info"),
+    "null_share_jump": CodeTraits("columns", "warning"),
+    "bounds_jump": CodeTraits("columns", "warning"),
+    "cardinality_jump": CodeTraits("columns", "info"),
     "stale": CodeTraits("health", "warning"),
     "history_gap": CodeTraits("health", "info"),
 }
 EVENT_CODES: frozenset[FindingCode] = frozenset(
-    {"file_burst", "schema_breaking", "schema_changed", "spec_changed", "history_gap"}
+    {
+        *("file_burst", "schema_breaking", "schema_changed", "spec_changed", "history_gap"),
+        *("null_share_jump", "bounds_jump", "cardinality_jump"),
+    }
 )
 """Findings that begin with one event, whose instant is their `opened_at`; all others are conditions that last."""
 SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)

@@ -76,3 +76,12 @@ class FindingLimits(NamedTuple):
     slower: float = 1.10  # lower bound of the ratio
     slower_back: float = 1.10  # upper bound of the ratio
     usual_after: int = 7 * DAY  # a level that held this long is the new usual one
+    null_points: float = 0.05  # smallest change of a null share
+    null_sigmas: float = 3.3  # of the two-proportion test: one in a thousand
+    null_rows: int = 5  # rows of the commit that are not as usual
+    column_commits: int = 20  # of the writer, before a column is judged
+    column_back: int = 3  # commits of the writer: the measure is back
+    bounds_ratio: float = 10.0  # times the range of the writer's commits
+    bounds_future: int = DAY
+    distinct_ratio: float = 3.0  # times the median, or a part of it
+    distinct_seen: int = 5

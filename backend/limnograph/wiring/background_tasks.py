@@ -17,6 +17,7 @@ from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.staleness import AlertStaleness
 from limnograph.services.effects.measuring import EffectMeasurer
+from limnograph.services.findings.column_findings import ColumnFindings
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_findings import JobFindings
@@ -40,6 +41,7 @@ MOST_NOTES = 100
 CHECK_ALERTS_S = 30.0
 MEASURE_S = 20.0
 EVALUATE_S = 1.0
+OBSERVE_COLUMNS_S = 30.0
 OBSERVE_JOBS_S = 15.0
 MOST_FINDINGS = 100
 """Transitions that are published one by one; after more, readers reload."""
@@ -187,6 +189,18 @@ async def keep_observing_jobs(jobs: JobFindings, evaluator: FindingsEvaluator, s
             await jobs.observe(evaluator)
         except Exception:  # noqa: BLE001  # the next call starts from the same state
             _log.exception("jobs could not be evaluated")
+
+
+async def keep_observing_columns(columns: ColumnFindings, evaluator: FindingsEvaluator, store: HotStore) -> None:
+    """Evaluate statistics of columns, once the meta tables have been read."""
+    while True:
+        await asyncio.sleep(OBSERVE_COLUMNS_S if store.attempted else EVALUATE_S)
+        if not store.attempted:
+            continue
+        try:
+            await asyncio.to_thread(columns.observe, evaluator)
+        except Exception:  # noqa: BLE001  # the next call starts from the same state
+            _log.exception("statistics of columns could not be evaluated")
 
 
 async def keep_checking_alerts(staleness: AlertStaleness) -> None:

@@ -228,4 +228,4 @@ def outline_of(metadata: TableMetadata) -> TableMetadata:
         )
         for snapshot_id, snapshot in metadata.snapshots.items()
     }
-    return msgspec.structs.replace(metadata, snapshots=bare)
+    return msgspec.structs.replace(metadata, snapshots=bare, statistics=())

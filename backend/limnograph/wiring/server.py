@@ -37,6 +37,7 @@ from limnograph.services.events.reported_commits import ReportedCommits
 from limnograph.services.explain.labels import Labels
 from limnograph.services.explain.page import ExplainContext, ExplainPages
 from limnograph.services.find.finder import Finder, FindSources
+from limnograph.services.findings.column_findings import ColumnFindings
 from limnograph.services.findings.critical_alerts import CriticalAlerts
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
@@ -179,6 +180,8 @@ class SharedServices:
     """What the team wrote on findings."""
     evaluator: FindingsEvaluator
     """Evaluates what is wrong with each table."""
+    column_findings: ColumnFindings
+    """Findings of columns of all tables."""
     job_findings: JobFindings
     """Evaluates the jobs that read tables."""
     finding_effects: FindingEffects
@@ -252,6 +255,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         notes=notes,
         team=TeamMemory(notes, owners, finding_records, clock),
         evaluator=evaluator,
+        column_findings=ColumnFindings(engine, clock, options.limits, options.private_columns),
         job_findings=JobFindings(
             store,
             JobHistory(jobs, clock),

@@ -57,7 +57,7 @@ TIME_COLUMN = {
     "column_stats": "committed_at",
     "column_stats_daily": "day",
 }
-OBSERVED = {"snapshots", "changes"}
+OBSERVED = {"snapshots", "changes", "column_stats"}
 TIE = {name: table.key for name, table in TABLES.items()} | {
     "snapshots": ("sequence_number", "snapshot_id"),
     "changes": ("table_uuid", "kind"),

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from limnograph import __version__
+from limnograph.domain.facts.column_stats import ColumnStat
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.metadata.content import Want, WantedColumn
 from limnograph.domain.metadata.due import DueTable
@@ -87,7 +90,7 @@ class _Run:
         fields = {**self._identity(snapshot), **numbers, "tier": reading.tier, "summary_mismatch": mismatch}
         if reading.said:
             fields["summary"] = {**(snapshot.summary or {}), **reading.said}
-        fields["column_stats"] = reading.columns
+        fields["column_stats"] = self._with_distinct(snapshot, reading.columns)
         problems = [*reading.problems, *reading.notes]
         return SnapshotFact(**fields, status="partial" if reading.problems else "ok", problems=problems)
 
@@ -97,6 +100,12 @@ class _Run:
         if choice is None or snapshot.operation == "replace" or not self._opens_an_interval(snapshot, COLUMNS_MILLIS):
             return ()
         return wanted_columns(self._metadata, snapshot, choice)
+
+    def _with_distinct(self, snapshot: Snapshot, stats: list[ColumnStat] | None) -> list[ColumnStat] | None:
+        distinct = self._metadata.distinct_at(snapshot) if stats else {}
+        if stats is None or not distinct:
+            return stats
+        return [replace(stat, ndv=distinct.get(stat.id)) for stat in stats]
 
     def _opens_an_interval(self, snapshot: Snapshot, length_ms: int) -> bool:
         """Whether the snapshot is its branch's first in an interval of the clock: then numbers that are not needed of

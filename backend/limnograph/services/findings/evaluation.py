@@ -106,6 +106,7 @@ def transitions(
     *,
     disabled: frozenset[FindingCode] = frozenset(),
     jobs: Sequence[Episode] | None = (),
+    columns: Sequence[Episode] | None = (),
     effects: Mapping[str, Sequence[FindingEffectFact]] = MappingProxyType({}),
     alert: str | None = None,
     keeps_alert: bool = False,
@@ -114,14 +115,16 @@ def transitions(
     the verdict of an effect.
 
     `recorded`: the last row of each finding of the table. `disabled`: codes that are not evaluated. `jobs`: episodes of
-    the jobs that read it; None: not known yet, so that what is recorded of jobs stays as it is. `effects`: measured
+    the jobs that read it, `columns`: of its columns; None: not known yet, so that what is recorded of them stays as it
+    is. `effects`: measured
     effects by finding id. `alert`: a critical alert that fires for the table.
     `keeps_alert`: it is not known yet, so that a recorded one counts.
     """
     by_id = {fact.finding_id: fact for fact in recorded}
-    frozen = [fact for fact in recorded if jobs is None and _is_of_job(fact) and fact.code not in disabled]
+    unknown = {group for group, given in (("jobs", jobs), ("columns", columns)) if given is None}
+    frozen = [fact for fact in recorded if _source_of(fact) in unknown and fact.code not in disabled]
     others = [fact for fact in recorded if fact not in frozen]
-    episodes = [each for each in (*evaluation.episodes, *(jobs or ())) if each.code not in disabled]
+    episodes = [each for each in (*evaluation.episodes, *(jobs or ()), *(columns or ())) if each.code not in disabled]
     found = identify(uuid or key_of_name(name), episodes, others)
     current, rows, times = list(frozen), list[FindingFact](), (evaluation.state.at or now, now)
     for finding in found.findings:
@@ -171,8 +174,9 @@ def _tells(finding: FindingFact, effect: FindingEffectFact) -> bool:
     return effect.verdict == "slower" or (effect.verdict == "no_data_yet" and finding.code == "file_burst")
 
 
-def _is_of_job(fact: FindingFact) -> bool:
-    return fact.code in CODES and CODES[fact.code].group == "jobs" and bool(fact.subject)
+def _source_of(fact: FindingFact) -> str | None:
+    """Group of a finding whose episodes come from elsewhere than the table's commits."""
+    return CODES[fact.code].group if fact.code in CODES and fact.subject else None
 
 
 def _is_new(fact: FindingFact, known: FindingFact | None) -> bool:

@@ -79,6 +79,8 @@ class FindingsEvaluator:
         self._learned: frozenset[str] = frozenset()
         self._jobs: Mapping[str, Sequence[Episode]] | None = None
         self._new_jobs: Mapping[str, Sequence[Episode]] | None = None
+        self._columns: Mapping[str, Sequence[Episode]] | None = None
+        self._new_columns: Mapping[str, Sequence[Episode]] | None = None
         self._effects: dict[str, Sequence[FindingEffectFact]] = {}
         self._new_effects: deque[Mapping[str, Sequence[FindingEffectFact]]] = deque()
         self.board = FindingsBoard()
@@ -110,6 +112,10 @@ class FindingsEvaluator:
         """Take the episodes of all jobs by table uuid. Thread-safe: they count from the next evaluation."""
         self._new_jobs = {uuid: list(found) for uuid, found in episodes.items()}
 
+    def observed_columns(self, episodes: Mapping[str, Sequence[Episode]]) -> None:
+        """Take the episodes of all columns by table uuid. Thread-safe: they count from the next evaluation."""
+        self._new_columns = {uuid: list(found) for uuid, found in episodes.items()}
+
     def _take(self, lake: Lake) -> None:
         """Take what was measured and observed and which alerts fire since the last call; the tables that it is about
         are due then.
@@ -122,16 +128,21 @@ class FindingsEvaluator:
                 if fact is not None and found != self._effects.get(finding_id):
                     changed.add(key_of(fact))
             self._effects.update(effects)
-        jobs = self._new_jobs
-        if jobs is not None and jobs is not self._jobs:
-            before, self._jobs = self._jobs, jobs
-            changed.update(
-                uuid
-                for uuid in self._evaluations
-                if before is None or list(before.get(uuid, ())) != list(jobs.get(uuid, ()))
-            )
+        jobs, columns = self._new_jobs, self._new_columns
+        changed |= self._differing(self._jobs, jobs) | self._differing(self._columns, columns)
+        self._jobs, self._columns = jobs, columns
         for uuid in changed & self._evaluations.keys():
             self._evaluations[uuid] = self._evaluations[uuid]._replace(version=-1)
+
+    def _differing(
+        self, before: Mapping[str, Sequence[Episode]] | None, after: Mapping[str, Sequence[Episode]] | None
+    ) -> set[str]:
+        """Tables whose episodes from elsewhere are not those of the last evaluation."""
+        if after is None or after is before:
+            return set()
+        if before is None:
+            return set(self._evaluations)
+        return {uuid for uuid in self._evaluations if list(before.get(uuid, ())) != list(after.get(uuid, ()))}
 
     def _take_alerts(self, lake: Lake) -> set[str]:
         """Take which critical alerts fire; returns the tables of those that began or ended."""
@@ -217,6 +228,7 @@ class FindingsEvaluator:
             now,
             disabled=self._limits.disabled,
             jobs=None if self._jobs is None else self._jobs.get(table.uuid, ()),
+            columns=None if self._columns is None else self._columns.get(table.uuid, ()),
             effects=self._effects,
             alert=self._alerts.get(table.name) if self._alerts is not None and table.name else None,
             keeps_alert=self._alerts is None,

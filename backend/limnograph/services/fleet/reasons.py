@@ -43,6 +43,9 @@ CODES: dict[FindingCode, ReasonCode] = {
     "schema_breaking": "schema_change",
     "schema_changed": "schema_change",
     "spec_changed": "schema_change",
+    "null_share_jump": "schema_change",
+    "bounds_jump": "schema_change",
+    "cardinality_jump": "schema_change",
     "stale": "stale",
     "history_gap": "stale",
 }

@@ -1510,7 +1510,7 @@ export interface components {
         EarlierEvent: {
             at: number | null;
             closed_by: string | null;
-            code: ("compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable") | null;
+            code: ("bounds_jump" | "cardinality_jump" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable") | null;
             ended_at: number | null;
             id: string;
             /** @enum {unknown} */
@@ -1721,7 +1721,7 @@ export interface components {
             closed_at: number | null;
             closed_by: string | null;
             /** @enum {unknown} */
-            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
+            code: "bounds_jump" | "cardinality_jump" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
             effects: components["schemas"]["FindingEffect"][];
             evaluated_at: number | null;
             evidence: {
@@ -1729,7 +1729,7 @@ export interface components {
             };
             finding_id: string;
             /** @enum {unknown} */
-            group: "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "schema";
+            group: "columns" | "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "schema";
             namespace: string;
             /** @default null */
             notes: number | null;
@@ -1801,7 +1801,7 @@ export interface components {
         FindingStreamEvent: {
             catalog: string;
             /** @enum {unknown} */
-            code: "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
+            code: "bounds_jump" | "cardinality_jump" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "too_many_files" | "unreadable";
             finding_id: string;
             /** @enum {unknown} */
             severity: "critical" | "info" | "warning";
@@ -4216,7 +4216,7 @@ export interface operations {
                 /** @description Only this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | null;
                 /** @description Only this table: `catalog.namespace.table`. */
                 table?: string;
                 /** @description Only findings with this owner. */
@@ -5621,7 +5621,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -5735,7 +5735,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */

@@ -67,6 +67,13 @@ const LABELS: Record<string, readonly [label: string, print: (value: number) => 
   last_run: ['End of the last run', instant],
   runs: ['Runs', count],
   failed: ['Failed runs', count],
+  share: ['Share of nulls', percent],
+  usual_share: ['Usual share of nulls', percent],
+  nulls: ['Nulls', count],
+  values: ['Values', count],
+  range_ratio: ['Range / usual range', ratio],
+  distinct: ['Distinct values', count],
+  usual_distinct: ['Usual distinct values', count],
   columns: ['Changes to columns', count],
   changes: ['Schema changes', count],
   peak: ['Highest value', count],
@@ -79,6 +86,8 @@ const TEXTS: Record<string, string> = {
   to: 'To',
   what: 'What',
   problem: 'Problem',
+  lower: 'Lowest value',
+  upper: 'Highest value',
   alert: 'Critical alert',
 };
 

@@ -151,6 +151,9 @@ const ADVICE: Record<FindingCode, string> = {
   schema_breaking: 'Check the jobs that read the changed columns',
   schema_changed: 'Check whether readers expect the new columns',
   spec_changed: 'Check whether filters of readers match the new partitioning',
+  null_share_jump: 'Check what the writer of the commit puts into the column',
+  bounds_jump: 'Check the values that the commit wrote to the column',
+  cardinality_jump: 'Check what feeds the column, and the queries that join or group by it',
   stale: 'Check whether the writer still runs',
   history_gap: 'Keep snapshots longer than the time between two observations',
 };

@@ -29,6 +29,9 @@ const WORDS: Record<FindingCode, string> = {
   schema_breaking: 'breaking schema change',
   schema_changed: 'schema changed',
   spec_changed: 'partition spec changed',
+  null_share_jump: 'null share jumped',
+  bounds_jump: 'bounds jumped',
+  cardinality_jump: 'cardinality jumped',
   unreadable: 'unreadable',
   stale: 'stale',
   history_gap: 'gap in the history',
@@ -43,6 +46,7 @@ const GROUPS: Record<Finding['group'], string> = {
   metadata: 'Metadata',
   layout: 'Layout',
   schema: 'Schema',
+  columns: 'Columns',
   health: 'Health',
 };
 export const groupName = (group: Finding['group']): string => GROUPS[group];
