@@ -135,16 +135,16 @@ def _better(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 class LocalExtraction:
-    """`extract` in this process, through `reader` where a test gives one."""
+    """`extract` in this process, through `reader` where a test gives one. `private`: patterns of private columns."""
 
-    def __init__(self, reader: TableReader | None = None) -> None:
-        self._reader = reader
+    def __init__(self, reader: TableReader | None = None, private: tuple[str, ...] = ()) -> None:
+        self._reader, self._private = reader, private
 
     def run(self, due: Sequence[DueTable]) -> ExtractedRows:
         found = []
         for table in due:
             try:
-                found += extract(table, self._reader or fresh_reader(), FixedClock())
+                found += extract(table, self._reader or fresh_reader(), FixedClock(), self._private)
             except Exception:  # noqa: BLE001 - as in Spark's workers: the driver misses the rows
                 continue
         whole = extracted_table(found)

@@ -103,7 +103,7 @@ def passes(
     lake = lake or SettingsLake(settings, WatchMode.ONCE, progress=progress)
     extraction = SparkExtraction(session, lambda: lake.access)
     named = settings.observe.columns
-    chosen = ColumnChoice(private=named.private, bounds=named.bounds) if named.enabled else None
+    chosen = ColumnChoice(bounds=named.bounds) if named.enabled else None
     return Passes(
         MeteredLake(lake, told) if told else lake,
         meta_store(settings, session, meter),

@@ -63,11 +63,15 @@ def table_of(lake: Lake, name: str = "columns", **properties: str) -> Table:
 
 
 def found(
-    lake: Lake, choice: ColumnChoice | None = CHOICE, reader: IcebergReader | None = None, name: str = "columns"
+    lake: Lake,
+    choice: ColumnChoice | None = CHOICE,
+    reader: IcebergReader | None = None,
+    name: str = "columns",
+    private: tuple[str, ...] = (),
 ) -> list[SnapshotFact]:
     due = due_of(lake, name)
     asked = type(due)(**{field: getattr(due, field) for field in due.__struct_fields__} | {"columns": choice})
-    return extract(asked, reader or IcebergReader(FileStorage()), FixedClock())
+    return extract(asked, reader or IcebergReader(FileStorage()), FixedClock(), private)
 
 
 def a_minute_before(document: dict[str, Any]) -> None:
@@ -132,11 +136,11 @@ def test_manifests_that_the_cache_knows_give_the_same_statistics(lake: Lake) -> 
 
 def test_text_has_bounds_only_where_the_settings_name_it_and_private_columns_have_none(lake: Lake) -> None:
     table_of(lake, **{"limnograph.private-columns": "price"}).append(batch(4))
-    named = by_name(found(lake, ColumnChoice(bounds=("em*",), private=("AT",)))[0])
+    named = by_name(found(lake, ColumnChoice(bounds=("em*",)), private=("AT",))[0])
     assert (named["email"].lower or "").startswith("needle")
     assert [named[name].lower for name in ("at", "price")] == [None, None]
     assert [named[name].nulls for name in ("at", "price")] == [0, 0]
-    both = by_name(found(lake, ColumnChoice(bounds=("email",), private=("email",)))[0])
+    both = by_name(found(lake, ColumnChoice(bounds=("email",)), private=("email",))[0])
     assert both["email"].lower is None
 
 

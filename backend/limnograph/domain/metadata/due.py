@@ -11,12 +11,10 @@ class ColumnChoice(msgspec.Struct, frozen=True, kw_only=True):
     """Which columns of a table have statistics, and which of them bounds.
 
     filtered  columns that scans filter, most often filtered first
-    private   patterns of columns that have counts only
     bounds    patterns of text and binary columns whose bounds may be stored
     """
 
     filtered: tuple[str, ...] = ()
-    private: tuple[str, ...] = ()
     bounds: tuple[str, ...] = ()
 
 

@@ -4,7 +4,7 @@ the first of the schema. Decides which of them have bounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from limnograph.analysis.column_names import (
@@ -22,13 +22,15 @@ from limnograph.domain.metadata.due import ColumnChoice
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 
 
-def wanted_columns(metadata: TableMetadata, snapshot: Snapshot, choice: ColumnChoice) -> tuple[WantedColumn, ...]:
-    """At most COLUMNS_A_TABLE columns of the snapshot's schema, in the schema's order."""
+def wanted_columns(
+    metadata: TableMetadata, snapshot: Snapshot, choice: ColumnChoice, patterns: Sequence[str] = ()
+) -> tuple[WantedColumn, ...]:
+    """At most COLUMNS_A_TABLE columns of the snapshot's schema, in the schema's order. `patterns`: of private ones."""
     schema_id = snapshot.schema_id if snapshot.schema_id in metadata.schemas else metadata.current_schema_id
     schema = metadata.schemas.get(schema_id) if schema_id is not None else None
     columns = list(leaves(schema))
     chosen = {column.field_id for column in _ranked(columns, metadata, choice)[:COLUMNS_A_TABLE]}
-    private = private_patterns(metadata.properties, choice.private)
+    private = private_patterns(metadata.properties, patterns)
     return tuple(
         WantedColumn(each.field_id, each.name, each.type, bounded=_is_bounded(each, private, choice))
         for each in columns

@@ -6,6 +6,7 @@ number that neither they nor an unambiguous summary contain is None.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.extraction.column_choice import wanted_columns
 from limnograph.services.extraction.entries import reading_numbers
+from limnograph.services.extraction.private_partitions import PrivatePartitions
 from limnograph.services.extraction.summary import compare, writer_identity
 
 ENTRIES_AT_ONCE = 50
@@ -34,18 +36,21 @@ COLUMNS_MILLIS = 60_000
 """Statistics of columns are read once per minute of commits."""
 
 
-def extract(due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
-    """One fact per due snapshot that the metadata still has, in commit order.
+def extract(due: DueTable, reader: TableReader, clock: Clock, private: Sequence[str] = ()) -> list[SnapshotFact]:
+    """One fact per due snapshot that the metadata still has, in commit order. `private`: patterns of columns of which
+    no value may be in a fact.
 
     Raises MetadataError if the metadata file is damaged, SourceError if storage cannot serve it now.
     """
-    return facts_of(reader.metadata(due.metadata_location), due, reader, clock)
+    return facts_of(reader.metadata(due.metadata_location), due, reader, clock, private)
 
 
-def facts_of(metadata: TableMetadata, due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
+def facts_of(
+    metadata: TableMetadata, due: DueTable, reader: TableReader, clock: Clock, private: Sequence[str] = ()
+) -> list[SnapshotFact]:
     """As `extract`, for metadata that was already read."""
     new, deep = _new(metadata, due), {snapshot.snapshot_id for snapshot in to_entries(metadata, due)}
-    run = _Run(metadata, due, reader, clock.now())
+    run = _Run(metadata, due, reader, clock.now(), private)
     return [run.fact(snapshot, to_entries=snapshot.snapshot_id in deep) for snapshot in new]
 
 
@@ -65,8 +70,12 @@ def _new(metadata: TableMetadata, due: DueTable) -> list[Snapshot]:
 class _Run:
     """One extraction of one table: the state that all its rows share."""
 
-    def __init__(self, metadata: TableMetadata, due: DueTable, reader: TableReader, now: Micros) -> None:
+    def __init__(
+        self, metadata: TableMetadata, due: DueTable, reader: TableReader, now: Micros, private: Sequence[str]
+    ) -> None:
         self._metadata, self._due, self._reader, self._now = metadata, due, reader, now
+        self._private = tuple(private)
+        self._hidden = PrivatePartitions(metadata, private)
         self._main = set(metadata.ancestors(metadata.head_id))
         self._with_partitions = set(due.with_partitions)
         self._refs: dict[int, list[str]] = {}
@@ -75,7 +84,8 @@ class _Run:
 
     def fact(self, snapshot: Snapshot, *, to_entries: bool) -> SnapshotFact:
         """The row of one snapshot. Raises SourceError."""
-        base = snapshot.parent_id if self._may_be_base(snapshot) else None
+        # Partitions that are merged under one name have no differences from the row before.
+        base = snapshot.parent_id if self._may_be_base(snapshot) and not self._hidden else None
         want = Want(
             entries=to_entries,
             changed_only=base is not None,
@@ -83,6 +93,8 @@ class _Run:
             columns=self._columns(snapshot) if to_entries else (),
         )
         reading = self._reader.read(self._metadata, snapshot, want)
+        if self._hidden and reading.content is not None:
+            reading = replace(reading, content=self._hidden.hidden(reading.content))
         numbers = reading_numbers(snapshot, reading, base)
         if numbers.get("partitions") is not None:
             self._with_partitions.add(snapshot.snapshot_id)
@@ -99,7 +111,7 @@ class _Run:
         choice = self._due.columns
         if choice is None or snapshot.operation == "replace" or not self._opens_an_interval(snapshot, COLUMNS_MILLIS):
             return ()
-        return wanted_columns(self._metadata, snapshot, choice)
+        return wanted_columns(self._metadata, snapshot, choice, self._private)
 
     def _with_distinct(self, snapshot: Snapshot, stats: list[ColumnStat] | None) -> list[ColumnStat] | None:
         distinct = self._metadata.distinct_at(snapshot) if stats else {}

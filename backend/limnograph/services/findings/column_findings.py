@@ -31,7 +31,7 @@ _log = logging.getLogger("limnograph.findings")
 
 
 class ColumnFindings:
-    """Called by one thread at a time. `private`: patterns of columns whose bounds are not looked at."""
+    """Thread-safe for one caller of `observe` at a time. `private`: patterns of columns whose bounds are not read."""
 
     def __init__(self, engine: QueryEngine, clock: Clock, limits: FindingLimits, private: Sequence[str] = ()) -> None:
         self._engine, self._clock, self._limits, self._private = engine, clock, limits, tuple(private)
