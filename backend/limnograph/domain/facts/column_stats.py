@@ -61,7 +61,7 @@ class ColumnDaysFact(msgspec.Struct, frozen=True, kw_only=True):
 
     table_uuid: Annotated[str, Col(1, STRING, "identity of the table's history", True)]
     day: Annotated[Micros, Col(2, TIMESTAMPTZ, "start of the day, UTC", True)]
-    commits: Annotated[int | None, Col(3, LONG, "rows of `column_stats` that the day is made of")] = None
+    commits: Annotated[int | None, Col(3, LONG, "rows of `column_stats` that it is built from")] = None
     columns: Annotated[
         list[ColumnStat] | None, Col(6, ListOf(7, StructOf(columns_of(ColumnStat))), "as in `column_stats`")
     ] = None
