@@ -22,12 +22,19 @@ DAYS = 365
 COLUMNS = 20
 TEMPLATES = 2_000
 UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
-FIELDS: list[dict[str, Any]] = [
-    {"id": 1, "name": "id", "required": False, "type": "long"},
-    {"id": 2, "name": "day", "required": False, "type": "date"},
-    *({"id": i, "name": f"c{i}", "required": False, "type": "long"} for i in range(3, COLUMNS + 1)),
-]
-SCHEMA = {"type": "struct", "schema-id": 0, "fields": FIELDS}
+
+
+def schema(columns: int) -> dict[str, Any]:
+    """A table of this many columns: an id, a day, longs."""
+    fields = [
+        {"id": 1, "name": "id", "required": False, "type": "long"},
+        {"id": 2, "name": "day", "required": False, "type": "date"},
+        *({"id": i, "name": f"c{i}", "required": False, "type": "long"} for i in range(3, columns + 1)),
+    ]
+    return {"type": "struct", "schema-id": 0, "fields": fields}
+
+
+SCHEMA = schema(COLUMNS)
 SPEC = [{"source-id": 2, "field-id": 1000, "name": "day", "transform": "identity"}]
 ORDER = [{"source-id": 1, "transform": "identity", "direction": "asc", "null-order": "nulls-first"}]
 
@@ -222,15 +229,15 @@ def write(path: Path, content: bytes) -> str:
     return f"file://{path}"
 
 
-def wide_table(folder: Path, files: int, per_manifest: int = 10_000) -> str:
+def wide_table(folder: Path, files: int, per_manifest: int = 10_000, columns: int = COLUMNS) -> str:
     """A table of one snapshot with `files` live files; returns its metadata file."""
-    made, lines, head = Files(), [], snapshot_id(0)
+    made, lines, head = Files(columns), [], snapshot_id(0)
     for number, start in enumerate(range(0, files, per_manifest)):
         content = made.manifest(range(start, min(start + per_manifest, files)), head)
         path = write(folder / "metadata" / f"{number:05d}-m0.avro", content)
         lines.append(line(path, len(content), head, min(per_manifest, files - start)))
     listed = write(folder / "metadata" / f"snap-{head}.avro", manifest_list(lines))
-    document = metadata(f"file://{folder}", [snapshot(0, listed)])
+    document = metadata(f"file://{folder}", [snapshot(0, listed)], schemas=[schema(columns)])
     return write(folder / "metadata" / "00001-wide.metadata.json", json.dumps(document).encode())
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import backfill
 import cold
+import columns
 import dashboard
 import extraction
 import findings
@@ -27,6 +28,7 @@ from rows import Bench, Measure, Row
 
 MEASURES: dict[str, Measure] = {
     **extraction.MEASURES,
+    **columns.MEASURES,
     **housekeeping.MEASURES,
     **strategies.MEASURES,
     **backfill.MEASURES,

@@ -108,6 +108,23 @@ def full_ours(clock: Clock, location: str) -> int:
     return reading.content.totals.data_files or 0 if reading.content else 0
 
 
+def full_columns(clock: Clock, location: str, columns: str) -> int:
+    """As `full_ours`; `columns` `yes`: with statistics of columns. The value: columns that have bounds."""
+    from limnograph.adapters.iceberg.reader import IcebergReader
+    from limnograph.adapters.storage.files import FileStorage
+    from limnograph.domain.metadata.content import Want
+    from limnograph.domain.metadata.due import ColumnChoice
+    from limnograph.services.extraction.column_choice import wanted_columns
+
+    reader = IcebergReader(FileStorage())
+    with clock():
+        metadata = reader.metadata(location)
+        (snapshot,) = metadata.ordered
+        wanted = wanted_columns(metadata, snapshot, ColumnChoice()) if columns == "yes" else ()
+        reading = reader.read(metadata, snapshot, Want(columns=wanted))
+    return sum(stat.lower is not None for stat in reading.columns or ())
+
+
 def full_pyiceberg(clock: Clock, location: str) -> int:
     from pyiceberg.table import StaticTable
 
@@ -175,7 +192,16 @@ TASKS: dict[str, Callable[..., Any]] = (
     {
         task.__name__: task
         for task in (
-            *(decode_ours, decode_fastavro, metadata_ours, metadata_pyiceberg, gzip_bomb, full_ours, full_pyiceberg),
+            *(
+                decode_ours,
+                decode_fastavro,
+                metadata_ours,
+                metadata_pyiceberg,
+                gzip_bomb,
+                full_ours,
+                full_columns,
+                full_pyiceberg,
+            ),
             *(one_new_ours, all_manifests_pyiceberg, idle_ours, idle_pyiceberg),
         )
     }

@@ -139,6 +139,7 @@ const EMPTY: Record<string, RegExp> = {
   commit: /No run of a linked job within 6 h/,
   'commits of a table': /No commits in this range/,
   reads: /No read was reported in this range/,
+  columns: /No statistics of columns are known in this range/,
   partitions: /Partitions were not read at this instant/,
   schema: /No schema version known/,
   refs: /No branches or tags/,

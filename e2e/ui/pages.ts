@@ -60,6 +60,18 @@ export const VIEWS: readonly View[] = [
     asks: true,
   },
   {
+    name: 'columns',
+    path: `${TABLE}/columns?${NIGHT}`,
+    drawn: (page) =>
+      expect(
+        page
+          .getByRole('heading', { name: /^(Columns|No statistics of columns are known in this range)$/ })
+          .last(),
+      ).toBeVisible(),
+    named: true,
+    asks: true,
+  },
+  {
     name: 'partitions',
     path: `${TABLE}/partitions?at=${at('04:00')}`,
     drawn: rows(2),

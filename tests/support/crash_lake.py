@@ -24,8 +24,18 @@ from lakes import Lake, path_of, placeholders, rewrite_metadata, rows
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.facts.column_stats import ColumnStat, ColumnStatsFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
-from limnograph.domain.facts.meta_tables import ALERTS, HOURLY, LABELS, MAINTENANCE, READS_HOURLY, REPORTS, MetaTable
+from limnograph.domain.facts.meta_tables import (
+    ALERTS,
+    COLUMN_STATS,
+    HOURLY,
+    LABELS,
+    MAINTENANCE,
+    READS_HOURLY,
+    REPORTS,
+    MetaTable,
+)
 from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
 from limnograph.jobs.pipeline import Total, passes_and_house
 from limnograph.ports.inbox import InboxItem, item_key
@@ -156,6 +166,16 @@ class CrashLake:
         self._age_journal("retention")
 
     _for_delete_reports = _for_close_reports
+
+    def _for_merge_columns(self) -> None:
+        """Statistics of columns of more than 7 days ago."""
+        fact = ColumnStatsFact(
+            table_uuid="u-1", snapshot_id=self.runs, committed_at=now() - 40 * DAY, columns=[ColumnStat(1, "id")]
+        )
+        self._commit(COLUMN_STATS, arrow_table(COLUMN_STATS, [fact]))
+        self._age_journal("retention")
+
+    _for_delete_columns = _for_merge_columns
 
     def _mark(self, table: MetaTable, key: str, value: str) -> None:
         found = self._meta(table.name)

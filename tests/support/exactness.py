@@ -19,6 +19,8 @@ from limnograph.adapters.spark.store import change_facts
 from limnograph.domain.facts.meta_tables import (
     ALERTS,
     CHANGES,
+    COLUMN_DAYS,
+    COLUMN_STATS,
     DAILY,
     HOURLY,
     LABELS,
@@ -39,7 +41,7 @@ from limnograph.services.rollups.step import Rollups
 from memory_meta import MemoryMetaStore
 from memory_upkeep import MemoryUpkeep
 
-KEYED = (SNAPSHOTS, RUNS, ALERTS, REPORTS, LABELS, HOURLY, DAILY, READS_HOURLY, MAINTENANCE)
+KEYED = (SNAPSHOTS, RUNS, ALERTS, REPORTS, LABELS, HOURLY, DAILY, READS_HOURLY, COLUMN_STATS, COLUMN_DAYS, MAINTENANCE)
 STAMPS = {"source_sequence", "changes_sequence", "rolled_at"}
 """Columns of a roll-up that say from what it was made; all others say what it counts."""
 

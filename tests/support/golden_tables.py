@@ -23,6 +23,7 @@ from pyiceberg.typedef import Record
 from lakes import path_of
 from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.adapters.meta.tables import ensure_meta_tables
+from limnograph.domain.facts.column_stats import ColumnDaysFact, ColumnStat, ColumnStatsFact
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
@@ -30,6 +31,8 @@ from limnograph.domain.facts.housekeeping import MaintenanceFact
 from limnograph.domain.facts.meta_tables import (
     ALERTS,
     CHANGES,
+    COLUMN_DAYS,
+    COLUMN_STATS,
     DAILY,
     EFFECTS,
     FINDINGS,
@@ -120,6 +123,11 @@ def facts() -> dict[MetaTable, list[Any]]:
         filter_columns=[ColumnCount("id", 2)],
         snapshots=[SnapshotReads(2**62 + 1, 2, 1, BEGIN + 8)],
     )
+    column = ColumnStat(1, "id", "long", values=100, nulls=3, lower="-7", upper="12")
+    stats = ColumnStatsFact(
+        table_uuid="u-1", snapshot_id=-7, committed_at=BEGIN, writer="etl", added_data_files=1, columns=[column]
+    )
+    days = ColumnDaysFact(table_uuid="u-1", day=BEGIN, commits=1, columns=[column], source_sequence=1)
     run = MaintenanceFact(run_id="m-1", status="ok", kind="expire", table="snapshots", started_at=BEGIN, seconds=0.5)
     return {
         SNAPSHOTS: [first, second],
@@ -127,6 +135,8 @@ def facts() -> dict[MetaTable, list[Any]]:
         HOURLY: [span | {"hour": BEGIN}],
         DAILY: [span | {"day": BEGIN}],
         READS_HOURLY: [reads],
+        COLUMN_STATS: [stats],
+        COLUMN_DAYS: [days],
         MAINTENANCE: [run],
         **told(),
     }

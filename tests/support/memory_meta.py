@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lakes import FixedClock, Lake, fresh_reader
+from limnograph.adapters.meta.extraction_rows import column_rows, extracted_table, snapshot_rows
 from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.adapters.spark.changes_reads import change_facts
 from limnograph.adapters.spark.store import KNOWN_COLUMNS, known_rows
 from limnograph.domain.errors import Conflict
 from limnograph.domain.facts.meta_tables import CHANGES, META_TABLES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.domain.failpoints import Failpoints
-from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.due import ColumnChoice, DueTable
 from limnograph.ports.extraction import ExtractedRows, Extraction
 from limnograph.ports.lake import ObservedLake as LakePort
 from limnograph.ports.meta_store import (
@@ -133,19 +134,20 @@ def _better(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 class LocalExtraction:
-    """`extract` in this process, through `reader` where a test gives one."""
+    """`extract` in this process, through `reader` where a test gives one. `private`: patterns of private columns."""
 
-    def __init__(self, reader: TableReader | None = None) -> None:
-        self._reader = reader
+    def __init__(self, reader: TableReader | None = None, private: tuple[str, ...] = ()) -> None:
+        self._reader, self._private = reader, private
 
     def run(self, due: Sequence[DueTable]) -> ExtractedRows:
         found = []
         for table in due:
             try:
-                found += extract(table, self._reader or fresh_reader(), FixedClock())
+                found += extract(table, self._reader or fresh_reader(), FixedClock(), self._private)
             except Exception:  # noqa: BLE001 - as in Spark's workers: the driver misses the rows
                 continue
-        return ExtractedRows(arrow_table(SNAPSHOTS, found))
+        whole = extracted_table(found)
+        return ExtractedRows(snapshot_rows(whole), columns=column_rows(whole))
 
 
 def local_passes(
@@ -161,6 +163,7 @@ def local_passes(
     progress: Callable[[str], None] = lambda _line: None,
     stop: Callable[[], bool] = lambda: False,
     backfill_seconds: float = BACKFILL_SECONDS,
+    columns: Callable[[DueTable], ColumnChoice | None] = lambda _due: ColumnChoice(),
     **sections: object,
 ) -> Passes:
     """Passes without Spark. `observed` and `extraction` (or just its `reader`) take the place of the real ones."""
@@ -175,6 +178,7 @@ def local_passes(
         to_arrow=lambda rows: arrow_table(CHANGES, rows),
         stop=stop,
         backfill_seconds=backfill_seconds,
+        columns=columns,
     )
 
 

@@ -21,6 +21,7 @@ from limnograph.domain.facts.meta_tables import (
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.meta_upkeep import Where
 from limnograph.ports.meter import Meter
+from limnograph.services.housekeeping.column_retention import ColumnRetention
 from limnograph.services.housekeeping.journal import Journal
 from limnograph.services.housekeeping.report_retention import ReportRetention
 from limnograph.services.housekeeping.retention import LakeIds, RetentionStep
@@ -65,6 +66,9 @@ class World:
         reads = self.read_rollups(failpoint)
         return ReportRetention(self.upkeep, reads, self.clock, Failpoints(failpoint), hourly_days)
 
+    def column_retention(self, failpoint: str = "") -> ColumnRetention:
+        return ColumnRetention(self.upkeep, self.clock, Failpoints(failpoint))
+
     def housekeeping(self, failpoint: str = "", meter: Meter | None = None, repairs: Any = None) -> Housekeeping:
         """As a process that has just started would have it."""
         failpoints = Failpoints(failpoint)
@@ -79,6 +83,7 @@ class World:
             failpoints,
             reads=self.read_rollups(failpoint),
             report_retention=self.report_retention(failpoint),
+            column_retention=self.column_retention(failpoint),
             repairs=repairs,
             meter=meter,
         )

@@ -13,7 +13,10 @@ from collections import Counter
 from limnograph.domain.errors import LimnographError, SettingsError
 
 FAILPOINT_ENV = "LIMNOGRAPH_FAILPOINT"
-PASS_STEPS = ("create_tables", "append_first_seen", "append_snapshots", "append_changes", "finish_pass")
+PASS_STEPS = (
+    *("create_tables", "append_first_seen", "append_columns", "append_snapshots", "append_changes"),
+    "finish_pass",
+)
 INBOX_STEPS = ("append_inbox", "mark_inbox", "purge_inbox")
 REPAIR_STEPS = ("replace_rows",)
 UPKEEP_STEPS = (
@@ -32,11 +35,14 @@ UPKEEP_STEPS = (
     "clear_literals",
     "close_reports",
     "delete_reports",
+    "merge_columns",
+    "delete_columns",
     "append_maintenance",
 )
 WHEN = {
     "create_tables": "each pass, at its start",
     "append_first_seen": "a table is seen for the first time, or commits expired before they were read (a gap)",
+    "append_columns": "a new snapshot added data files whose statistics of columns are known, once a minute and table",
     "append_snapshots": "a table has a new snapshot",
     "append_changes": "main moved, or a name, schema, spec, property, branch or a table's health changed",
     "finish_pass": "each pass, at its end",
@@ -61,6 +67,8 @@ WHEN = {
     "clear_literals": "the meta table `reports` has rows of a version that stored filters",
     "close_reports": "a report is older than 7 days",
     "delete_reports": "after close_reports",
+    "merge_columns": "a row of the meta table `column_stats` is older than 7 days",
+    "delete_columns": "after merge_columns",
     "append_maintenance": "a housekeeping step changed something",
 }
 """Durable step -> when `pipeline --once` passes it; `tests/support/crash_lake.py` makes every step due."""

@@ -26,6 +26,9 @@ FindingCode = Literal[
     "schema_breaking",
     "schema_changed",
     "spec_changed",
+    "null_share_jump",
+    "bounds_jump",
+    "cardinality_jump",
     "stale",
     "history_gap",
     "stale_reader",
@@ -34,11 +37,13 @@ FindingCode = Literal[
     "commit_contention",
     "stream_batch_conflict",
 ]
-FindingGroup = Literal["jobs", "files", "deletes", "metadata", "layout", "schema", "health", "readers", "writers"]
+FindingGroup = Literal[
+    "jobs", "files", "deletes", "metadata", "layout", "schema", "columns", "health", "readers", "writers"
+]
 FindingSeverity = Literal["critical", "warning", "info"]
-ObservedSource = Literal["jobs", "reads", "commits", "pointers"]
-"""What findings follow from that do not follow from a table's history: runs, reported reads and commits, and the
-pointers of catalogs.
+ObservedSource = Literal["jobs", "reads", "commits", "columns", "pointers"]
+"""What findings follow from that do not follow from a table's history: runs, reported reads and commits, statistics
+of columns, and the pointers of catalogs.
 """
 ClosedBy = Literal["run", "expired", "merged", "retracted", "retired"]
 """Why a finding closed, if no commit closed it."""
@@ -80,6 +85,9 @@ CODES: dict[FindingCode, CodeTraits] = {
     "schema_breaking": CodeTraits("schema", "warning"),
     "schema_changed": CodeTraits("schema", "info"),
     "spec_changed": CodeTraits("schema", "info"),
+    "null_share_jump": CodeTraits("columns", "warning"),
+    "bounds_jump": CodeTraits("columns", "warning"),
+    "cardinality_jump": CodeTraits("columns", "info"),
     "stale": CodeTraits("health", "warning"),
     "history_gap": CodeTraits("health", "info"),
     "stale_reader": CodeTraits("readers", "warning"),
@@ -89,13 +97,17 @@ CODES: dict[FindingCode, CodeTraits] = {
     "stream_batch_conflict": CodeTraits("writers", "warning"),
 }
 EVENT_CODES: frozenset[FindingCode] = frozenset(
-    {"file_burst", "schema_breaking", "schema_changed", "spec_changed", "history_gap"}
+    {
+        *("file_burst", "schema_breaking", "schema_changed", "spec_changed", "history_gap"),
+        *("null_share_jump", "bounds_jump", "cardinality_jump"),
+    }
 )
 """Findings that begin with one event, whose instant is their `opened_at`; all others are conditions that last."""
 OBSERVED: dict[ObservedSource, frozenset[FindingCode]] = {
     "jobs": frozenset(code for code, traits in CODES.items() if traits.group == "jobs"),
     "reads": frozenset({"stale_reader", "filter_not_pruned"}),
     "commits": frozenset({"commit_contention", "stream_batch_conflict"}),
+    "columns": frozenset(code for code, traits in CODES.items() if traits.group == "columns"),
     "pointers": frozenset({"two_pointers"}),
 }
 """Codes by source. `objective_missed` without a subject follows from a table's commits."""

@@ -85,3 +85,12 @@ class FindingLimits(NamedTuple):
     contention_share: float = 0.2  # of the attempts of an hour that did not become a commit; half of it closes
     contention_attempts: int = 20
     stream_conflicts: int = 3  # within a day
+    null_points: float = 0.05  # smallest change of a null share
+    null_sigmas: float = 3.3  # of the two-proportion test: one in a thousand
+    null_rows: int = 5  # rows of the commit that are not as usual
+    column_commits: int = 20  # of the writer, before a column is judged
+    column_back: int = 3  # commits of the writer: the measure is back
+    bounds_ratio: float = 10.0  # times the range of the writer's commits
+    bounds_future: int = DAY
+    distinct_ratio: float = 3.0  # times the median, or a part of it
+    distinct_seen: int = 5

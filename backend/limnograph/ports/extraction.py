@@ -11,7 +11,7 @@ from limnograph.domain.metadata.due import DueTable
 
 
 class ExtractedRows(NamedTuple):
-    """`rows` of `snapshots`. The other fields are by index among the requested tables.
+    """`rows` of `snapshots`, `columns` of `column_stats`. The other fields are by index among the requested tables.
 
     missed     could not be read now; with the reason if known
     unreached  not tried, because the others used up the time or memory of this round
@@ -20,6 +20,7 @@ class ExtractedRows(NamedTuple):
     rows: pa.Table
     missed: Mapping[int, str] = {}
     unreached: frozenset[int] = frozenset()
+    columns: pa.Table | None = None
 
 
 class Extraction(Protocol):

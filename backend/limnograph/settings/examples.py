@@ -51,6 +51,12 @@ probes_per_second = 20
 probes_at_once = 4
 catalog_deadline_seconds = 10
 """,
+    "[observe.columns]": """
+[observe.columns]
+enabled = true
+private = ["email", "*_name", "pii"]
+bounds = ["country_code"]
+""",
     "[[observe.paths]]": """
 [[observe.paths]]
 format = "delta"

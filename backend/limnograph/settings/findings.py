@@ -149,6 +149,27 @@ class HotPartitionSettings(FindingSettings, frozen=True, kw_only=True):
     """Multiple of the median of the last partitions, in bytes and in data files."""
 
 
+class NullShareSettings(FindingSettings, frozen=True, kw_only=True):
+    """A commit whose share of nulls in a column differs from that of its writer's last 20 commits."""
+
+    points: Share = _LIMITS.null_points
+    """Smallest change of the share that counts, as a fraction of one."""
+
+
+class BoundsSettings(FindingSettings, frozen=True, kw_only=True):
+    """A commit whose values of a column span far more than those of its writer's last 20, or lie in the future."""
+
+    ratio: Factor = _LIMITS.bounds_ratio
+    """Multiple of the range of these commits."""
+
+
+class CardinalitySettings(FindingSettings, frozen=True, kw_only=True):
+    """Distinct values of a column that are far more or far fewer than in its last five statistics files."""
+
+    ratio: Factor = _LIMITS.distinct_ratio
+    """Multiple of their median, or part of it."""
+
+
 class StaleSettings(FindingSettings, frozen=True, kw_only=True):
     """No commit at the usual rhythm."""
 
@@ -245,6 +266,9 @@ class FindingsSettings(FrozenSettings, frozen=True, kw_only=True):
     schema_breaking: FindingSettings = FindingSettings()
     schema_changed: FindingSettings = FindingSettings()
     spec_changed: FindingSettings = FindingSettings()
+    null_share_jump: NullShareSettings = NullShareSettings()
+    bounds_jump: BoundsSettings = BoundsSettings()
+    cardinality_jump: CardinalitySettings = CardinalitySettings()
     stale: StaleSettings = StaleSettings()
     history_gap: FindingSettings = FindingSettings()
     stale_reader: StaleReaderSettings = StaleReaderSettings()

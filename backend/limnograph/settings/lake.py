@@ -49,6 +49,21 @@ class WarehouseSettings(FrozenSettings, frozen=True, kw_only=True):
         return (self.format,) if self.format else ("delta", "hudi")
 
 
+class ColumnSettings(FrozenSettings, frozen=True, kw_only=True):
+    """Statistics of columns (docs/columns.md). A pattern matches a column's full name or its last level; `*` is any
+    text.
+    """
+
+    enabled: bool = True
+    """Whether statistics of columns are stored."""
+    private: tuple[str, ...] = ()
+    """Patterns of columns that have counts only: no bounds, and no values of partitions. They match names, and words of
+    comments, such as `pii`; a table's property `limnograph.private-columns` adds patterns for it.
+    """
+    bounds: tuple[str, ...] = ()
+    """Patterns of text and binary columns whose bounds, which are values of the data, may be stored."""
+
+
 class ObserveSettings(FrozenSettings, frozen=True, kw_only=True):
     """Which tables are observed, and at what cost. In patterns over `catalog.namespace.table`, `*` matches one level
     and `**` any number. A table without a catalog matches as `files.landing.orders` and as `landing.orders`.
@@ -77,6 +92,8 @@ class ObserveSettings(FrozenSettings, frozen=True, kw_only=True):
     """Concurrent probes per catalog."""
     catalog_deadline_seconds: Deadline = 10.0
     """A catalog that has not responded for this many seconds is stale."""
+    columns: ColumnSettings = ColumnSettings()
+    """Which columns have statistics, and which of these bounds."""
 
 
 class ObjectiveSettings(FrozenSettings, frozen=True, kw_only=True):

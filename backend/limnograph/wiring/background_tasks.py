@@ -31,7 +31,7 @@ from limnograph.services.reads.log import ReadLog
 from limnograph.services.server.live import Live
 from limnograph.services.sources.cold_reads import WITHIN_S
 from limnograph.services.sources.metrics import Metrics
-from limnograph.wiring.readers import ReaderServices
+from limnograph.wiring.observers import Observers
 
 REFRESH_S = 2.0
 PROBE_SOURCES_S = 30.0
@@ -42,7 +42,7 @@ CHECK_ALERTS_S = 30.0
 MEASURE_S = 20.0
 EVALUATE_S = 1.0
 OBSERVE_JOBS_S = 15.0
-OBSERVE_READERS_S = 15.0
+OBSERVE_S = 15.0
 MOST_FINDINGS = 100
 """Transitions that are published one by one; after more, readers reload."""
 FIRST_TABLES_S = 0.2
@@ -191,16 +191,16 @@ async def keep_observing_jobs(jobs: JobFindings, evaluator: FindingsEvaluator, s
             _log.exception("jobs could not be evaluated")
 
 
-async def keep_observing_readers(readers: ReaderServices, evaluator: FindingsEvaluator, store: HotStore) -> None:
-    """Evaluate reported reads and commits and the pointers of catalogs, once the meta tables have been read."""
+async def keep_observing(observers: Observers, evaluator: FindingsEvaluator, store: HotStore) -> None:
+    """Evaluate what does not follow from commits and runs, once the meta tables have been read."""
     while True:
-        await asyncio.sleep(OBSERVE_READERS_S if store.attempted else EVALUATE_S)
+        await asyncio.sleep(OBSERVE_S if store.attempted else EVALUATE_S)
         if not store.attempted:
             continue
         try:
-            await readers.observe(evaluator)
+            await observers.observe(evaluator)
         except Exception:  # noqa: BLE001  # the next call starts from the same state
-            _log.exception("readers could not be evaluated")
+            _log.exception("reads, reported commits, columns or pointers could not be evaluated")
 
 
 async def keep_checking_alerts(staleness: AlertStaleness) -> None:

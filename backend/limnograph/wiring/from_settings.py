@@ -69,6 +69,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
             ]
         ),
         promised=objectives_of(settings),
+        private_columns=settings.observe.columns.private,
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )
     return build_services(options)

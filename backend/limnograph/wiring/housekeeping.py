@@ -16,6 +16,7 @@ from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaUpkeep
 from limnograph.ports.meter import Meter
+from limnograph.services.housekeeping.column_retention import ColumnRetention
 from limnograph.services.housekeeping.deepening import Deepening
 from limnograph.services.housekeeping.journal import Journal
 from limnograph.services.housekeeping.live_ids import lake_ids
@@ -72,6 +73,7 @@ def housekeeping(
         failpoints,
         reads=reads,
         report_retention=ReportRetention(upkeep, reads, clock, failpoints, settings.retention.hourly_days),
+        column_retention=ColumnRetention(upkeep, clock, failpoints),
         repairs=mending,
         deepening=Deepening(upkeep, mending),
         meter=meter,

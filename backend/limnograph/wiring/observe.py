@@ -232,6 +232,7 @@ def access_of(settings: Settings) -> StorageAccess:
         cache_dir=str(settings.cache_dir.absolute()),
         deadline_seconds=observe.table_deadline_seconds,
         confining=observe.roots,
+        private=observe.columns.private,
     )
 
 

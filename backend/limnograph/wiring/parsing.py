@@ -71,7 +71,7 @@ class TableParser:
             case Outline():
                 yield self._outline(question)
             case Extract(due=due):
-                facts = extract(due, self._reader(due), SystemClock())
+                facts = extract(due, self._reader(due), SystemClock(), self._access.private)
                 yield from (facts[at : at + FACTS_A_PART] for at in range(0, len(facts), FACTS_A_PART))
             case ManifestRequest(due=due):
                 yield self._wanted(due)
@@ -228,4 +228,4 @@ def outline_of(metadata: TableMetadata) -> TableMetadata:
         )
         for snapshot_id, snapshot in metadata.snapshots.items()
     }
-    return msgspec.structs.replace(metadata, snapshots=bare)
+    return msgspec.structs.replace(metadata, snapshots=bare, statistics=())

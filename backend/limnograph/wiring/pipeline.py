@@ -19,6 +19,7 @@ from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
 from limnograph.ports.meter import Meter, NullMeter
 from limnograph.services.pipeline.appending import MetaAppender
 from limnograph.services.pipeline.backoff import BackOff
+from limnograph.services.pipeline.column_choices import ColumnChoices
 from limnograph.services.pipeline.drain import Drain
 from limnograph.services.pipeline.metering import MeteredExtraction, MeteredLake, MeteredPasses, PassMeter
 from limnograph.services.pipeline.pass_marks import MarkedPasses
@@ -101,6 +102,7 @@ def passes(
 
     lake = lake or SettingsLake(settings, WatchMode.ONCE, progress=progress)
     extraction = SparkExtraction(session, lambda: lake.access)
+    choices = _column_choices(settings, session)
     return Passes(
         MeteredLake(lake, told) if told else lake,
         meta_store(settings, session, meter),
@@ -111,7 +113,19 @@ def passes(
         to_arrow=_changes,
         backoff=backoff,
         stop=stop,
+        columns=choices.of if choices else lambda _due: None,
     )
+
+
+def _column_choices(settings: Settings, session: SparkSession) -> ColumnChoices | None:
+    """Which columns have statistics; None: none."""
+    from limnograph.adapters.spark.housekeeping import SparkUpkeep
+
+    if not settings.observe.columns.enabled:
+        return None
+    name, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
+    upkeep = SparkUpkeep(session, lambda: open_catalog(name, properties), settings.meta.namespace)
+    return ColumnChoices(upkeep, SystemClock(), settings.observe.columns.bounds)
 
 
 def marked(settings: Settings, made: Passes | MeteredPasses, progress: Callable[[str], None]) -> MarkedPasses:

@@ -32,7 +32,7 @@ from limnograph.services.effects.owners import TableOwners
 from limnograph.services.effects.records import EffectRecords
 from limnograph.services.events.event_rate import EventRate
 from limnograph.services.events.intake import EventIntake
-from limnograph.services.events.naming import KnownTable, TableResolver
+from limnograph.services.events.naming import TableResolver, known_tables
 from limnograph.services.events.reported_commits import ReportedCommits
 from limnograph.services.explain.labels import Labels
 from limnograph.services.explain.page import ExplainContext, ExplainPages
@@ -64,6 +64,7 @@ from limnograph.services.server.status import StatusService
 from limnograph.services.server.versions import LakeVersions
 from limnograph.services.sources.cold_reads import WITHIN_S, ColdEngine, ColdReads
 from limnograph.services.sources.metrics import Metrics
+from limnograph.services.table.columns.page import ColumnPages
 from limnograph.services.table.commit import CommitDetails
 from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import CommitLists
@@ -77,7 +78,7 @@ from limnograph.services.timeline.tier_reader import TierReader
 from limnograph.services.timeline.timeline import TimelineService
 from limnograph.services.watcher.viewed import ViewedTables
 from limnograph.wiring.notes import note_pages
-from limnograph.wiring.readers import ReaderServices, ReaderSources, reader_services
+from limnograph.wiring.observers import Observers, ObserverSources, observers_of
 from limnograph.wiring.watcher_link import Readiness, WatcherLink
 
 
@@ -130,6 +131,8 @@ class ServerOptions(NamedTuple):
     """Maximum age of the last commit, by table."""
     owners: tuple[tuple[str, str], ...] = ()
     """Pairs of a pattern over table names and an owner; the first matching pattern counts."""
+    private_columns: tuple[str, ...] = ()
+    """Patterns of columns that are shown with counts only."""
 
 
 @dataclass(frozen=True)
@@ -180,8 +183,8 @@ class SharedServices:
     """Evaluates what is wrong with each table."""
     job_findings: JobFindings
     """Evaluates the jobs that read tables."""
-    readers: ReaderServices
-    """Evaluates who reads tables, and where catalogs point."""
+    observers: Observers
+    """Evaluates what does not follow from commits and runs."""
     finding_effects: FindingEffects
     """Measures what the causes of findings did to jobs."""
 
@@ -263,7 +266,11 @@ def _shared(options: ServerOptions) -> SharedServices:
             objectives=options.promised,
             directory=directory,
         ),
-        readers=reader_services(ReaderSources(store, read_log, engine, old, watcher.sighted), clock, options.limits),
+        observers=observers_of(
+            ObserverSources(store, read_log, engine, old, watcher.sighted, options.private_columns),
+            clock,
+            options.limits,
+        ),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 
@@ -281,11 +288,11 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         catalogs=tuple(options.catalogs),
         findings=findings,
         linked=shared.job_directory.linked,
-        recent=lambda: shared.readers.recent.numbers,
+        recent=lambda: shared.observers.recent.numbers,
     )
     commits = CommitLists(store)
     context = AlertContext(
-        tables=lambda: [known.name for known in _known_tables(store)],
+        tables=lambda: [known.name for known in known_tables(store)],
         commits=commits.page,
         finding_of=AlertFindings(lambda: findings.board, findings.shown).of,
         earlier=findings.earlier.before_alert,
@@ -305,6 +312,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         schemas=SchemaPages(store, old, clock),
         refs=RefPages(store, old, clock),
         reads=reads,
+        columns=ColumnPages(store, old, clock, options.private_columns),
         explanations=ExplainPages(
             store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), findings, options.meta)
         ),
@@ -324,7 +332,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
             shared.alerts,
             findings=lambda: shared.evaluator.board,
             team=shared.team.version,
-            reads=lambda: shared.readers.recent.numbers.version,
+            reads=lambda: shared.observers.recent.numbers.version,
         ),
         live=shared.live,
         named=store.named,
@@ -349,7 +357,7 @@ def _timelines(options: ServerOptions, shared: SharedServices, old: QueryEngine,
 
 def _events(options: ServerOptions, shared: SharedServices) -> EventIntake:
     store = shared.store
-    naming = TableResolver(options.catalogs, lambda: _known_tables(store), lambda: store.reading)
+    naming = TableResolver(options.catalogs, lambda: known_tables(store), lambda: store.reading)
     sinks = (shared.runs, naming, options.clock, shared.watcher.wake, shared.reported)
     return EventIntake(*sinks, trino_catalogs=options.trino_catalogs, trino_rate=shared.trino_rate)
 
@@ -386,12 +394,6 @@ def _status(
         firing=alerts.firing,
         open_findings=findings.count_open,
     )
-
-
-def _known_tables(store: HotStore) -> list[KnownTable]:
-    """The currently known tables, for matching names that other programs use."""
-    tables = store.reading.lake.listed
-    return [KnownTable(table.name, table.seen.location) for table in tables if table.name is not None]
 
 
 def _publish(live: Live, episode: AlertEpisode) -> None:

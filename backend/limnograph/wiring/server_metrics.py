@@ -30,7 +30,9 @@ def own_metrics(services: ServerServices) -> dict[str, float | None]:
 def table_reads(services: ServerServices) -> dict[TableName, TableReadNumbers]:
     """Reads of the last hour by the table's current name."""
     tables = services.store.reading.lake.tables
-    found = {tables[uuid].name: reads for uuid, reads in services.readers.recent.numbers.hour.items() if uuid in tables}
+    found = {
+        tables[uuid].name: reads for uuid, reads in services.observers.recent.numbers.hour.items() if uuid in tables
+    }
     return {name: reads for name, reads in found.items() if name is not None}
 
 

@@ -56,7 +56,7 @@ class ServerRuntime:
             background_tasks.keep_checking_alerts(services.staleness),
             background_tasks.keep_measuring_effects(services.measurer, services.store),
             background_tasks.keep_observing_jobs(services.job_findings, services.evaluator, services.store),
-            background_tasks.keep_observing_readers(services.readers, services.evaluator, services.store),
+            background_tasks.keep_observing(services.observers, services.evaluator, services.store),
             background_tasks.keep_reading_notes(services.notes, services.team, services.backend.notes),
             background_tasks.keep_finding(services.evaluator, services.team, services.store, services.live),
             background_tasks.keep_measuring_findings(services.finding_effects, services.store),

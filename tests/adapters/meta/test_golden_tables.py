@@ -50,7 +50,17 @@ def read(opened: SqlCatalog, name: str) -> list[dict[str, Any]]:
 
 def simple(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without the nested columns, whose Arrow form differs; in a fixed order."""
-    nested = {"partitions", "summary", "tables", "labels", "projected_fields", "filter_columns", "snapshots", "users"}
+    nested = {
+        "partitions",
+        "summary",
+        "tables",
+        "labels",
+        "projected_fields",
+        "filter_columns",
+        "snapshots",
+        "users",
+        "columns",
+    }
     found = [{key: value for key, value in row.items() if key not in nested} for row in rows]
     return sorted(found, key=lambda row: json.dumps(row, sort_keys=True))
 

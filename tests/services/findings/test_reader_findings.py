@@ -59,7 +59,7 @@ class ReadWorld(World):
         made = server or self.server
         found = self.later(micros, server=made)
         made.read_log.catch_up()
-        asyncio.run(made.readers.observe(made.evaluator))
+        asyncio.run(made.observers.observe(made.evaluator))
         return [*found, *made.evaluator.evaluate()]
 
 

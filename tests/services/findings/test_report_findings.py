@@ -35,7 +35,7 @@ def look(world: World) -> list[FindingFact]:
     """The pipeline looks at the lake; the server reads reports and evaluates."""
     world.server.store.refresh()
     world.server.read_log.catch_up()
-    world.server.readers.commits.observe(world.server.evaluator)
+    world.server.observers.commits.observe(world.server.evaluator)
     return world.later(MINUTE)
 
 
@@ -85,7 +85,7 @@ def test_they_stay_until_a_new_server_has_read_the_reports() -> None:
     look(world)
     again = world.start()
     assert world.later(MINUTE, server=again) == []
-    again.readers.commits.observe(again.evaluator)
+    again.observers.commits.observe(again.evaluator)
     assert world.later(MINUTE, server=again) == [], "the reports of the meta table have not been read"
     again.evaluator.observed({}, "commits")
     (gone,) = world.later(MINUTE, server=again)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow.compute as pc
 import pytest
 
-from lakes import SCHEMA, Lake, path_of, rewrite_metadata, rows
+from lakes import SCHEMA, FixedClock, Lake, path_of, rewrite_metadata, rows
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.domain.failpoints import PASS_STEPS, FailpointReached, around
@@ -83,10 +83,10 @@ def test_a_pass_that_dies_anywhere_is_completed_exactly_by_the_next(lake: Lake, 
     table = lake.table()
     table.append(rows("eu"))
     table.append(rows("us"))
-    store = MemoryMetaStore()
+    store, clock = MemoryMetaStore(), FixedClock(table.metadata.last_updated_ms * 1000)
     with pytest.raises(FailpointReached, match=name):
-        local_passes(lake, store, f"{name}:1:raise").run()
-    run_all(local_passes(lake, store))
+        local_passes(lake, store, f"{name}:1:raise", clock=clock).run()
+    run_all(local_passes(lake, store, clock=clock))
     assert ids(store) == in_table(lake)
     rows_of_changes = store.changes(store.head(CHANGES))
     keys = [(r.table_uuid, r.kind, r.subject, r.to_value, r.at) for r in rows_of_changes]

@@ -55,7 +55,7 @@ REPORTS = (
 def read(*reports: ReportFact, clock: FixedClock | None = None) -> ServerServices:
     made = parts(filled(*reports), clock=clock)
     made.read_log.catch_up()
-    made.readers.recent.refresh()
+    made.observers.recent.refresh()
     return made
 
 
@@ -126,7 +126,7 @@ def test_limits_outside_their_range_are_refused(bad: str) -> None:
 
 def test_before_reports_were_read_a_filter_by_them_is_an_error_and_not_an_empty_page() -> None:
     made = parts(filled())
-    made.readers.recent.refresh()
+    made.observers.recent.refresh()
     assert get(made, "/api/v1/tables?planning=1")["status"] == 503
     assert get(made, "/api/v1/tables")["rows"][0]["reads"] is None
 
@@ -135,9 +135,9 @@ def test_numbers_are_computed_once_a_minute_and_change_the_versions_of_pages_onl
     clock = FixedClock()
     made = read(*REPORTS, clock=clock)
     before = made.backend.versions.of(None)
-    made.readers.recent.refresh()
+    made.observers.recent.refresh()
     assert made.backend.versions.of(None) == before
     clock.micros += 2 * HOUR
-    made.readers.recent.refresh()
-    assert made.readers.recent.numbers.hour == {}
+    made.observers.recent.refresh()
+    assert made.observers.recent.numbers.hour == {}
     assert made.backend.versions.of(None) != before

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from limnograph.adapters.avro.codecs import decompressor
 from limnograph.adapters.avro.container import MAX_BLOCK_BYTES, Container
 from limnograph.adapters.avro.kernel import OK, PRESENT, REASONS, decode, hash_places, scan_blocks
+from limnograph.adapters.avro.keyed import KeyedTotals
 from limnograph.adapters.avro.plan import Plan
 from limnograph.domain.errors import MetadataError
 
@@ -74,8 +75,13 @@ class Chunk(NamedTuple):
         return [view[offset : offset + size].tobytes() for offset, size in self.distinct.tolist()]
 
 
-def read_chunks(container: Container, plan: Plan, wanted_key: int = -1) -> Iterator[Chunk]:
-    """Every record of the file. Raises MetadataError: avro_damaged, avro_codec_unknown, avro_too_large."""
+def read_chunks(
+    container: Container, plan: Plan, wanted_key: int = -1, totals: KeyedTotals | None = None
+) -> Iterator[Chunk]:
+    """Every record of the file. `totals`: of keys, which grow with every chunk. Raises MetadataError: avro_damaged,
+    avro_codec_unknown, avro_too_large.
+    """
+    totals = totals or KeyedTotals({})
     # One buffer for all blocks: allocating memory for each one costs as much as decoding its content.
     room = np.empty(min(_CHUNK_BYTES, container.max_bytes), np.uint8)
     shared = room.data
@@ -87,16 +93,16 @@ def read_chunks(container: Container, plan: Plan, wanted_key: int = -1) -> Itera
             raise MetadataError("avro_too_large", f"an Avro file of more than {MAX_RECORDS} records")
         size = len(body)
         if used + size > len(room) and held:
-            yield _decoded(room[:used], held, plan, wanted_key)
+            yield _decoded(room[:used], held, plan, wanted_key, totals)
             held, used = [], 0
         if size > len(room):
-            yield _decoded(np.frombuffer(body, np.uint8), [(count, 0, size)], plan, wanted_key)
+            yield _decoded(np.frombuffer(body, np.uint8), [(count, 0, size)], plan, wanted_key, totals)
             continue
         shared[used : used + size] = body
         held.append((count, used, size))
         used += size
     if held:
-        yield _decoded(room[:used], held, plan, wanted_key)
+        yield _decoded(room[:used], held, plan, wanted_key, totals)
 
 
 def _bodies(container: Container, plan: Plan) -> Iterator[tuple[int, Any]]:
@@ -126,7 +132,9 @@ def _blocks(container: Container) -> Iterator[tuple[int, int, int]]:
         yield from map(tuple, found[1 : used + 1].tolist())
 
 
-def _decoded(body: npt.NDArray[np.uint8], held: list[tuple[int, int, int]], plan: Plan, wanted_key: int) -> Chunk:
+def _decoded(
+    body: npt.NDArray[np.uint8], held: list[tuple[int, int, int]], plan: Plan, wanted_key: int, totals: KeyedTotals
+) -> Chunk:
     """Records of the blocks in `held`: `(records, offset, size)` in `body`."""
     blocks = np.array(held, np.int64)
     records = int(blocks[:, 0].sum())
@@ -137,10 +145,11 @@ def _decoded(body: npt.NDArray[np.uint8], held: list[tuple[int, int, int]], plan
     budget = _STEPS_FREE + _STEPS_A_BYTE * len(body)
     code = decode(
         body, blocks, plan.code, plan.targets, wanted_key, budget, rows, table, groups, state,
-        np.zeros(plan.depth + 1, np.int64),
+        np.zeros(plan.depth + 1, np.int64), totals.keys, totals.cells,
     )  # fmt: skip
     if code != OK:
         raise MetadataError("avro_damaged", REASONS[code])
+    totals.fold(body)
     present = rows[:, PRESENT]
     every, some = int(np.bitwise_and.reduce(present)), int(np.bitwise_or.reduce(present))
     return Chunk(rows, body, groups[: int(state[0])], every, some)

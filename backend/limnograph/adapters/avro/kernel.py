@@ -25,6 +25,7 @@ from limnograph.adapters.avro.turns import COMPILING, enter, turn
 
 END, VARINTS, FIXED, BYTES, BRANCH, OPTIONAL, JUMP, ENTER, NEXT = range(9)
 PAIRS, NUMBERS, KEEP_VARINT, KEEP_BYTES, KEEP_TAG, MARK, GROUP, FIND, KEY, VALUE, MATCH = range(9, 20)
+ADD, EXTREME = range(20, 22)
 """The operations that `kernel.decode` executes:
 
 END            end of the record
@@ -36,7 +37,20 @@ OPTIONAL a b   null if branch a: go on at b      MARK a, GROUP a  the bytes betw
 JUMP a         go on at a                        KEY, VALUE       a key, and the offset of its bytes
 ENTER          a loop begins                     MATCH a          keep that offset if the key is the wanted one
                                                  FIND a           the same for an array of (key, bytes) at once
+ADD a b        add an array of (key, number) to measure a of its keys, if slot b holds COUNTED; otherwise skip it
+EXTREME a b    FIND a, and the same for the least (b even) or greatest (b odd) value of keys; slot b // 2
 """
+COUNTED = 1
+"""Value of the gate's slot in records that ADD and EXTREME count. In Iceberg: the status of an added file."""
+COUNTS, COUNTS_FILES = 0, 3
+"""`keyed`, one row per wanted key: sums of three measures, then for each the records that have it."""
+ALL_OF_FIRST, FIRST_ROW, FIRST = 6, 7, 8
+"""Records whose second measure equals the first; the record of `FIRST`, its first measure."""
+KIND, LEAST, GREATEST = 9, 10, 13
+"""Kind of the key's values; extreme value or its offset, its size, records that have it."""
+KEYED_WIDTH = 16
+NO_KIND, INTEGER, FLOATING, TEXT, DECIMAL = range(5)
+"""How bytes of a key are compared: little-endian integers, floats, byte by byte, big-endian integers of 8 bytes."""
 PRESENT = 0
 """Output column whose bit `s` is set if slot `s` was written."""
 OK, CUT, BAD_NUMBER, BAD_BRANCH, BAD_LENGTH, BAD_COUNT, TOO_MUCH_WORK, NOT_CONSUMED, NO_SYNC = range(9)
@@ -51,6 +65,8 @@ REASONS = (
     "a block is longer than its records",
     "a block ends early or without its sync marker",
 )
+MOST_COUNTED = 1 << 40
+"""Largest number that ADD takes from one record: sums of all records of a file fit 64 bits."""
 TAG_BYTES = 7
 """Maximum letters of a short word in a tag, whose highest byte holds the length."""
 _SYNC = 16
@@ -230,6 +246,157 @@ def _find(data, position, end, wanted, row, slot):
 
 
 @numba.njit(nogil=True)
+def _add(data, position, end, measure, row, keys, keyed):
+    """Position after an array of (key, number), whose numbers are added to a measure of their keys."""
+    while True:
+        count, position = _items(data, position, end, 2)
+        if position < 0 or count == 0:
+            return position
+        while count > 0:
+            count -= 1
+            if position + 4 <= end and data[position] < 0x80:
+                # A key of one byte and a number of up to three; the lowest bit of a negative one is set.
+                key = np.int64(data[position])
+                word = np.uint64(data[position + 1])
+                position += 2
+                if word >= 0x80:
+                    byte = np.uint64(data[position])
+                    word = (word & np.uint64(0x7F)) | (byte & np.uint64(0x7F)) << np.uint64(7)
+                    position += 1
+                    if byte >= 0x80:
+                        byte = np.uint64(data[position])
+                        word |= byte << np.uint64(14)
+                        position += 1
+                        if byte >= 0x80:
+                            position -= 3
+                            number, position = _number(data, position, end)
+                            if position < 0:
+                                return position
+                            word = np.uint64(number << 1) if number >= 0 else np.uint64(1)
+                if (np.uint64(key) | word) & np.uint64(1):
+                    continue
+                key >>= 1
+                number = np.int64(word >> np.uint64(1))
+            else:
+                key, position = _number(data, position, end)
+                if position < 0:
+                    return position
+                number, position = _number(data, position, end)
+                if position < 0:
+                    return position
+            if key < 0 or key >= len(keys) or number < 0 or number > MOST_COUNTED:
+                continue
+            at = keys[np.uint64(key)]
+            if at < 0:
+                continue
+            at = np.uint64(at)
+            keyed[at, COUNTS + measure] += number
+            keyed[at, COUNTS_FILES + measure] += 1
+            if measure == 0:
+                keyed[at, FIRST_ROW], keyed[at, FIRST] = row, number
+            elif measure == 1 and keyed[at, FIRST_ROW] == row and keyed[at, FIRST] == number:
+                keyed[at, ALL_OF_FIRST] += 1
+
+
+@numba.njit(nogil=True)
+def _ordered(data, position, size, kind):
+    """`(number in the order of the values, whether there is one)`. A float is as its bits, NaN is no bound."""
+    if kind == DECIMAL:
+        if size < 1 or size > 8:
+            return np.int64(0), False
+        value = np.int64(np.int8(data[position]))
+        for index in range(1, size):
+            value = (value << 8) | np.int64(data[position + index])
+        return value, True
+    word = np.uint64(0)
+    if size == 8:
+        for index in range(8):
+            word |= np.uint64(data[np.uint64(position) + np.uint64(index)]) << np.uint64(8 * index)
+    elif size == 4:
+        for index in range(4):
+            word |= np.uint64(data[np.uint64(position) + np.uint64(index)]) << np.uint64(8 * index)
+    else:
+        return np.int64(0), False
+    if kind == INTEGER:
+        return (np.int64(np.int32(word)) if size == 4 else np.int64(word)), True
+    if size == 4:
+        exponent, rest = np.uint64(0x7F80_0000), word & np.uint64(0x7FFF_FFFF)
+    else:
+        exponent, rest = np.uint64(0x7FF0_0000_0000_0000), word & np.uint64(0x7FFF_FFFF_FFFF_FFFF)
+    if rest > exponent:
+        return np.int64(0), False
+    magnitude = np.int64(rest)
+    return np.int64(magnitude if rest == word else -magnitude), True
+
+
+@numba.njit(nogil=True)
+def _before(data, position, size, other, other_size):
+    """Whether bytes sort before others."""
+    for index in range(min(size, other_size)):
+        if data[position + index] != data[other + index]:
+            return data[position + index] < data[other + index]
+    return size < other_size
+
+
+@numba.njit(nogil=True)
+def _extreme(data, position, end, wanted, cells, slot, greatest, keys, keyed):
+    """As `_find`; also keeps the least or greatest value of each key."""
+    cells[slot + 1] = -1
+    column = GREATEST if greatest else LEAST
+    while True:
+        count, position = _items(data, position, end, 2)
+        if position < 0 or count == 0:
+            return position
+        while count > 0:
+            count -= 1
+            if position + 2 <= end and (data[position] | data[position + 1]) < 0x80:
+                # As in `_behind_pairs`; no wanted key is negative.
+                key, size = np.int64(data[position]), np.int64(data[position + 1])
+                position += 2
+                if size & 1 or size >> 1 > end - position:
+                    return -BAD_LENGTH
+                size >>= 1
+                key = np.int64(-1) if key & 1 else key >> 1
+            else:
+                key, position = _number(data, position, end)
+                if position < 0:
+                    return position
+                size, position = _length(data, position, end)
+                if position < 0:
+                    return position
+            start = position
+            position += size
+            if key < 0:
+                continue
+            if key == wanted and cells[slot + 1] < 0:
+                cells[slot], cells[slot + 1] = start, size
+            if key >= len(keys) or keys[np.uint64(key)] < 0:
+                continue
+            at = np.uint64(keys[np.uint64(key)])
+            kind = keyed[at, KIND]
+            if kind == NO_KIND:
+                continue
+            seen = keyed[at, column + 1] >= 0
+            if kind == TEXT:
+                keyed[at, column + 2] += 1
+                best, best_size = keyed[at, column], keyed[at, column + 1]
+                if seen and _before(data, start, size, best, best_size) == greatest:
+                    continue
+                keyed[at, column], keyed[at, column + 1] = start, size
+                continue
+            value, known = _ordered(data, start, size, kind)
+            if not known:
+                continue
+            keyed[at, column + 2] += 1
+            if not seen or (value > keyed[at, column] if greatest else value < keyed[at, column]):
+                keyed[at, column] = value
+            if seen and kind == FLOATING and keyed[at, column + 1] != size:
+                # Floats of four and of eight bytes are not compared: the extreme of such keys is unknown.
+                keyed[at, column + 2] = -MOST_COUNTED
+            keyed[at, column + 1] = size
+
+
+@numba.njit(nogil=True)
 def _tag(data, position, size):
     """A short word in capital letters, encoded as a number."""
     tag = min(size, 127)
@@ -306,7 +473,9 @@ def _group(data, begin, end, table, groups, state):
 
 
 @_compiled(
-    types.int64(_bytes, _plan, _plan, _longs, types.int64, types.int64, _plan, _longs, _plan, _longs, _longs),
+    types.int64(
+        _bytes, _plan, _plan, _longs, types.int64, types.int64, _plan, _longs, _plan, _longs, _longs, _longs, _plan
+    ),
     boundscheck=False,
 )
 def decode(
@@ -321,6 +490,8 @@ def decode(
     groups,
     state,
     loops,
+    keys,
+    keyed,
 ):
     """Decode `blocks` (`(records, offset, size)` in `data`) into `rows`, one row per record.
 
@@ -328,6 +499,7 @@ def decode(
     groups  `(offset, size)` of each distinct value of the grouped field
     state   `state[0]` counts the distinct values, `state[1]` seeds their hash
     loops   one entry per nesting level of loops
+    keys    row of `keyed` by key; negative: not wanted
 
     Returns an error code.
     """
@@ -429,6 +601,29 @@ def decode(
                     at += 1
                 elif operation == FIND:
                     position = _find(data, position, end, wanted_key, rows[row], code[at, 1])
+                    if position < 0:
+                        return -position
+                    if rows[row, code[at, 1] + 1] >= 0:
+                        present |= 1 << code[at, 1]
+                    at += 1
+                elif operation == ADD:
+                    slot = code[at, 2]
+                    if (present >> slot) & 1 and rows[row, slot] == COUNTED:
+                        position = _add(data, position, end, code[at, 1], row, keys, keyed)
+                    else:
+                        position = _behind_numbers(data, position, end, 2)
+                    if position < 0:
+                        return -position
+                    at += 1
+                elif operation == EXTREME:
+                    slot = code[at, 2] >> 1
+                    if (present >> slot) & 1 and rows[row, slot] == COUNTED:
+                        greatest = code[at, 2] & 1 == 1
+                        position = _extreme(
+                            data, position, end, wanted_key, rows[row], code[at, 1], greatest, keys, keyed
+                        )
+                    else:
+                        position = _find(data, position, end, wanted_key, rows[row], code[at, 1])
                     if position < 0:
                         return -position
                     if rows[row, code[at, 1] + 1] >= 0:

@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from limnograph.adapters.avro.kernel import (
+    ADD,
     BRANCH,
     BYTES,
     END,
     ENTER,
+    EXTREME,
     FIND,
     FIXED,
     GROUP,
@@ -38,19 +40,31 @@ from limnograph.adapters.avro.kernel import (
 MAX_SLOTS = 62
 _MOST = 1 << 31
 
-Keep = Literal["number", "bytes", "tag", "group", "bound"]
-_WIDTH: dict[Keep, int] = {"number": 1, "bytes": 2, "tag": 1, "group": 1, "bound": 2}
+Keep = Literal["number", "bytes", "tag", "group", "bound", "added", "least", "greatest"]
+_WIDTH: dict[Keep, int] = {
+    "number": 1,
+    "bytes": 2,
+    "tag": 1,
+    "group": 1,
+    "bound": 2,
+    "added": 0,
+    "least": 2,
+    "greatest": 2,
+}
 _VARINTS = ("int", "long", "enum")
 _SIZES = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 
 
 class WantedField(NamedTuple):
-    """A field by its id, or by one of its names if the writer left out ids. `inside`: fields of a nested record."""
+    """A field by its id, or by one of its names if the writer left out ids. `inside`: fields of a nested record.
+    `measure`: of a field that is `added`, its place among the measures.
+    """
 
     field_id: int
     names: tuple[str, ...]
     keep: Keep = "number"
     inside: tuple[WantedField, ...] = ()
+    measure: int = 0
 
 
 class Plan(NamedTuple):
@@ -69,12 +83,15 @@ class Plan(NamedTuple):
     min_bytes: int
 
 
-def compile_plan(schema: dict[str, Any], wanted: tuple[WantedField, ...], key_ids: tuple[int, ...] = ()) -> Plan:
-    """Program for one record. `key_ids`: field ids of the key in a bound's items (by default, the field `key`).
+def compile_plan(
+    schema: dict[str, Any], wanted: tuple[WantedField, ...], key_ids: tuple[int, ...] = (), gate: int | None = None
+) -> Plan:
+    """Program for one record. `key_ids`: field ids of the key in a bound's items (by default, the field `key`). `gate`:
+    the wanted number that decides which records are added up.
 
     Raises KeyError, TypeError, ValueError for an invalid schema.
     """
-    compiler = _Compiler(key_ids)
+    compiler = _Compiler(key_ids, gate)
     min_bytes = compiler.record(schema, wanted)
     compiler.emit(END)
     code = np.array(compiler.code, np.int64).reshape(-1, 3)
@@ -103,14 +120,14 @@ def bare(kind: Any) -> Any:
 class _Compiler:
     """Emits the program field by field. Methods that skip a value return its minimum size in bytes."""
 
-    def __init__(self, key_ids: tuple[int, ...]) -> None:
+    def __init__(self, key_ids: tuple[int, ...], gate: int | None) -> None:
         self.code: list[tuple[int, int, int]] = []
         self.targets: list[int] = []
         self.slots: dict[int, int] = {}
         self.width = PRESENT + 1
         self.depth = 0
         self._loops = 0
-        self._key_ids = key_ids
+        self._key_ids, self._gate = key_ids, gate
         self._barrier = 0
 
     def emit(self, operation: int, a: int = 0, b: int = 0) -> int:
@@ -162,7 +179,9 @@ class _Compiler:
             return self.keep(name, wanted)
         if wanted.inside and name == "record":
             return self.record(kind, wanted.inside)
-        if wanted.keep == "bound" and name == "array":
+        if name == "array" and wanted.keep == "added":
+            return self._added(kind["items"], wanted)
+        if name == "array" and wanted.keep in {"bound", "least", "greatest"}:
             return self._bounds(kind["items"], wanted)
         operation = _KEEPS.get((wanted.keep, name))
         if operation is None:
@@ -236,7 +255,11 @@ class _Compiler:
             return self._array(items)
         slot = self.slot(wanted)
         if fields[0] is keys[0]:
-            self.emit(FIND, slot)
+            gate = None if self._gate is None or wanted.keep == "bound" else self.slots.get(self._gate)
+            if gate is None:
+                self.emit(FIND, slot)
+            else:
+                self.emit(EXTREME, slot, 2 * gate + (wanted.keep == "greatest"))
             return 1
 
         def item() -> int:
@@ -246,6 +269,17 @@ class _Compiler:
             return 2
 
         return self._loop(item)
+
+    def _added(self, items: Any, wanted: WantedField) -> int:
+        """An array of key and number, in this order; another layout is skipped, so that its measure is unknown."""
+        fields = items["fields"] if _is_record(items) else []
+        gate = None if self._gate is None else self.slots.get(self._gate)
+        if gate is None or len(fields) != 2 or any(bare_name(field["type"]) not in _VARINTS[:2] for field in fields):
+            return self._array(items)
+        if fields[0].get("field-id") not in self._key_ids and fields[0].get("name") != "key":
+            return self._array(items)
+        self.emit(ADD, wanted.measure, gate)
+        return 1
 
     def _loop(self, item: Any) -> int:
         self.emit(ENTER)

@@ -11,6 +11,8 @@ from limnograph.domain.facts.columns import Column, ListOf, MapOf, Primitive, Ty
 from limnograph.domain.facts.meta_tables import (
     ALERTS,
     CHANGES,
+    COLUMN_DAYS,
+    COLUMN_STATS,
     DAILY,
     EFFECTS,
     FINDINGS,
@@ -40,6 +42,8 @@ TABLES: dict[str, MetaTable] = {
         HOURLY,
         DAILY,
         READS_HOURLY,
+        COLUMN_STATS,
+        COLUMN_DAYS,
     )
 }
 TIME_COLUMN = {
@@ -50,8 +54,10 @@ TIME_COLUMN = {
     "snapshots_hourly": "hour",
     "snapshots_daily": "day",
     "reads_hourly": "hour",
+    "column_stats": "committed_at",
+    "column_stats_daily": "day",
 }
-OBSERVED = {"snapshots", "changes"}
+OBSERVED = {"snapshots", "changes", "column_stats"}
 TIE = {name: table.key for name, table in TABLES.items()} | {
     "snapshots": ("sequence_number", "snapshot_id"),
     "changes": ("table_uuid", "kind"),

@@ -10,6 +10,7 @@ from limnograph.adapters.iceberg.manifests.lists import parse_manifest_list
 from limnograph.adapters.iceberg.metadata.metadata import MAX_METADATA_BYTES, parse_metadata
 from limnograph.adapters.iceberg.sums.agreement import compared
 from limnograph.adapters.iceberg.sums.cache import ManifestCache, TableCache
+from limnograph.adapters.iceberg.sums.column_totals import ColumnTotals
 from limnograph.adapters.iceberg.sums.content import SnapshotSums
 from limnograph.adapters.iceberg.sums.fetching import MAX_AVRO_BYTES, ManifestFetcher, code_of, detail_of
 from limnograph.adapters.iceberg.sums.file_columns import FileColumns, ScopedDeletes
@@ -64,7 +65,10 @@ class IcebergReader:
         lines = lines_of(manifests)
         fits = keeps_files(manifests)
         shaped = _wrote_much(snapshot, manifests) if want.shape is None else want.shape
-        fetched = self._fetching.complete(table, metadata, manifests, lines, keep=fits, files=fits and shaped)
+        columns = ColumnTotals(want.columns, snapshot.snapshot_id) if want.columns else None
+        fetched = self._fetching.complete(
+            table, metadata, manifests, lines, keep=fits, files=fits and shaped, columns=columns
+        )
         try:
             if fetched.problems:
                 return Reading(
@@ -74,13 +78,15 @@ class IcebergReader:
             shape, notes = _shape(table, lines, metadata, sums) if shaped else (None, ())
             notes = (*(fetched.notes or notes), *compared(table.sums, lines, manifests))
             content = sums.content(want, shape)
+            known = columns is not None and self._fetching.complete_columns(columns, manifests)
         except MetadataError as error:
             code = code_of("manifest", error)
             return Reading(tier="manifest_list", manifests=manifests, problems=(code,), details={code: error.detail})
         finally:
             # A backfill reads older snapshots after newer ones; they must not prune what the head needs.
             self._cache.settle(table, lines, wrote=fetched.wrote and snapshot.snapshot_id == metadata.head_id)
-        return Reading(tier="entries", manifests=manifests, content=content, notes=notes)
+        stats = columns.stats() if columns is not None and known else None
+        return Reading(tier="entries", manifests=manifests, content=content, notes=notes, columns=stats)
 
     def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
         """Lines of the snapshot's manifest list. Raises MetadataError, SourceError."""

@@ -37,6 +37,7 @@ class StorageAccess(msgspec.Struct, frozen=True):
     cache_dir         for rebuildable data; empty: none
     deadline_seconds  per table
     command           of the child; empty: the default
+    private           patterns of columns of which no value may be in a fact
     most_manifests    maximum new manifests of a table for one reader; 0: unlimited
     """
 
@@ -49,6 +50,7 @@ class StorageAccess(msgspec.Struct, frozen=True):
     command: tuple[str, ...] = ()
     most_manifests: int = 0
     confining: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
 
 
 class Setup(msgspec.Struct, frozen=True, tag=True):

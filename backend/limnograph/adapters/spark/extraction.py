@@ -12,12 +12,11 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from limnograph.adapters.meta.schema import arrow_schema
+from limnograph.adapters.meta.extraction_rows import EXTRACTED, column_rows, snapshot_rows
 from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.spark.manifests import MOST_MANIFESTS, SharedTables
 from limnograph.adapters.spark.source import MISSED, NAME, PLACE, LimnographSource
 from limnograph.domain.errors import MetadataError, SourceError, SourceUnavailable
-from limnograph.domain.facts.meta_tables import SNAPSHOTS
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.manifests import MANY_MANIFESTS
 from limnograph.domain.secrecy import clean
@@ -54,17 +53,20 @@ class SparkExtraction:
 
     def _with_shared(self, shared: SharedTables, due: Sequence[DueTable], found: ExtractedRows) -> ExtractedRows:
         """Add tables that were too large for one reader, read by many."""
-        rows, missed = [found.rows], dict(found.missed)
+        rows, columns, missed = [found.rows], [found.columns], dict(found.missed)
         for place in [place for place, reason in missed.items() if reason == MANY_MANIFESTS]:
             try:
-                rows.append(shared.rows(due[place]))
+                whole = shared.rows(due[place])
+                rows.append(snapshot_rows(whole))
+                columns.append(column_rows(whole))
                 del missed[place]
             except (SourceError, MetadataError) as error:
                 missed[place] = str(error)
             except Exception as error:  # noqa: BLE001 - one table's surprise must not end the pass of all
                 _log.exception("%s could not be extracted", due[place].name)
                 missed[place] = clean(f"unexpected {type(error).__name__}: {_first_line(error)}")
-        return ExtractedRows(pa.concat_tables(rows), missed, found.unreached)
+        told = [table for table in columns if table is not None]
+        return ExtractedRows(pa.concat_tables(rows), missed, found.unreached, pa.concat_tables(told))
 
     def _frame(self, options: Mapping[str, str]) -> DataFrame:
         return self._session.read.format(NAME).options(**options).load()
@@ -75,10 +77,12 @@ def extracted(found: pa.Table) -> ExtractedRows:
     wanting = pc.is_valid(found.column(PLACE))
     told = found.filter(wanting)
     reasons = dict(zip(told.column(PLACE).to_pylist(), told.column(MISSED).to_pylist(), strict=True))
+    rows = found.filter(pc.invert(wanting)).drop_columns([PLACE, MISSED]).cast(EXTRACTED)
     return ExtractedRows(
-        found.filter(pc.invert(wanting)).drop_columns([PLACE, MISSED]).cast(arrow_schema(SNAPSHOTS)),
+        snapshot_rows(rows),
         {place: reason for place, reason in reasons.items() if reason},
         frozenset(place for place, reason in reasons.items() if not reason),
+        column_rows(rows),
     )
 
 

@@ -16,12 +16,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from limnograph.adapters.iceberg.sums.cache_file import learn
-from limnograph.adapters.meta.schema import arrow_table
+from limnograph.adapters.meta.extraction_rows import extracted_table
 from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.domain import secrecy
 from limnograph.domain.errors import MetadataError, SourceError
-from limnograph.domain.facts.meta_tables import SNAPSHOTS
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.manifests import CacheRow, ManifestWork, grouped
 
@@ -85,13 +84,13 @@ class SharedTables:
         self._tables = SandboxTables(msgspec.structs.replace(access, most_manifests=0))
 
     def rows(self, due: DueTable) -> pa.Table:
-        """Rows of one table. Raises MetadataError, SourceError."""
+        """Rows of one table, as EXTRACTED. Raises MetadataError, SourceError."""
         work = self._tables.wanted(due)
         groups = grouped(work)
         for first in range(0, len(groups), GROUPS_A_JOB):
             found = self._read(due, groups[first : first + GROUPS_A_JOB])
             learn(self._access.cache_dir, work.cache, (CacheRow(**row) for row in found.to_pylist()))
-        return arrow_table(SNAPSHOTS, self._tables.extract(due))
+        return extracted_table(self._tables.extract(due))
 
     def _read(self, due: DueTable, groups: Sequence[ManifestWork]) -> pa.Table:
         options = {

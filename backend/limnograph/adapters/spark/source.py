@@ -17,12 +17,12 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
-from limnograph.adapters.meta.schema import arrow_schema, arrow_table
+from limnograph.adapters.meta.extraction_rows import EXTRACTED, extracted_table
 from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.adapters.spark.manifests import CACHE_ROWS, ManifestsReader, access_of_worker
 from limnograph.adapters.spark.ticks import TicksReader
 from limnograph.domain.errors import MetadataError, SourceError
-from limnograph.domain.facts.meta_tables import SNAPSHOTS, SnapshotFact
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.manifests import MANY_MANIFESTS
 from limnograph.domain.secrecy import clean
@@ -38,7 +38,7 @@ an empty reason means that the task ran out of time or space.
 TASK_SECONDS = 120.0
 """A task starts no further table after this time: finished work must not wait for the slowest task of a round."""
 TASK_BYTES = 16 * 2**20
-SCHEMA = pa.schema([*arrow_schema(SNAPSHOTS), pa.field(PLACE, pa.int64()), pa.field(MISSED, pa.string())])
+SCHEMA = pa.schema([*EXTRACTED, pa.field(PLACE, pa.int64()), pa.field(MISSED, pa.string())])
 
 
 class PlacedTable(msgspec.Struct, frozen=True):
@@ -113,7 +113,7 @@ def shares(due: Sequence[PlacedTable], tasks: int) -> list[list[PlacedTable]]:
 
 def _batches(facts: list[SnapshotFact]) -> Iterator[pa.RecordBatch]:
     for start in range(0, len(facts), ROWS_PER_BATCH):
-        for batch in arrow_table(SNAPSHOTS, facts[start : start + ROWS_PER_BATCH]).combine_chunks().to_batches():
+        for batch in extracted_table(facts[start : start + ROWS_PER_BATCH]).combine_chunks().to_batches():
             nothing = [pa.nulls(batch.num_rows, SCHEMA.field(name).type) for name in (PLACE, MISSED)]
             yield pa.RecordBatch.from_arrays([*batch.columns, *nothing], schema=SCHEMA)
 

@@ -36,6 +36,7 @@ from limnograph.api.wire import values, views
 from limnograph.domain.answers import alerts as alert_views
 from limnograph.domain.answers import annotations as annotation_views
 from limnograph.domain.answers import (
+    columns,
     commits,
     effect_ledger,
     explanations,
@@ -65,6 +66,7 @@ _WIRE = (
     schemas.SchemaPage,
     refs.RefsPage,
     reads.ReadsPage,
+    columns.ColumnsPage,
     explanations.ExplainPage,
     explanations.Label,
     answers.Status,

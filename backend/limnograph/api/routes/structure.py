@@ -1,4 +1,4 @@
-"""Routes of a table's structure (partitions, schema history, branches and tags) and of its reads."""
+"""Routes of a table's structure (partitions, schema history, branches and tags), of its reads and of its columns."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from limnograph.api.wire import parameters as p
 from limnograph.api.wire import values as v
 from limnograph.api.wire.access import FAILED, READ, TABLE_PAGE
 from limnograph.api.wire.problems import documented
+from limnograph.domain.answers.columns import ColumnsPage
 from limnograph.domain.answers.partitions import PartitionsPage
 from limnograph.domain.answers.reads import ReadsPage
 from limnograph.domain.answers.refs import RefsPage
@@ -118,8 +119,31 @@ async def get_reads(
     return await backend.reads.page(v.known_name(backend, catalog, namespace, table), first, last)
 
 
+@get(
+    "/columns",
+    operation_id="getColumns",
+    summary="Column statistics of a table",
+    responses=documented(404, 503),
+    opt=READ,
+)
+async def get_columns(
+    backend: NamedDependency[Backend],
+    *,
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+    start: p.From = None,
+    end: p.To = None,
+) -> ColumnsPage:
+    """Null share, NaN share, counts and bounds of columns in the data files that commits of the range added (default:
+    24 hours). Private columns have counts only.
+    """
+    first, last = v.span(start, end, to_millis(backend.clock.now()), 24 * v.HOUR_MS)
+    return await backend.columns.page(v.known_name(backend, catalog, namespace, table), first, last)
+
+
 one_table = Router(
     "/tables/{catalog:str}/{namespace:str}/{table:str}",
-    route_handlers=[get_partitions, get_schema, get_refs, get_reads],
+    route_handlers=[get_partitions, get_schema, get_refs, get_reads, get_columns],
 )
 HANDLERS = [one_table]

@@ -68,13 +68,14 @@ class Col(NamedTuple):
 
 
 def columns_of(struct: type[msgspec.Struct]) -> tuple[Column, ...]:
-    """Columns of a struct whose fields are `Annotated[..., Col(...)]`, in field order."""
+    """Columns of a struct whose fields are `Annotated[..., Col(...)]`, in field order. Other fields are no columns."""
     hints = typing.get_type_hints(struct, include_extras=True)
-    return tuple(Column(name, *_col(hints[name])) for name in struct.__struct_fields__)
+    found = ((name, _col(hints[name])) for name in struct.__struct_fields__)
+    return tuple(Column(name, *col) for name, col in found if col is not None)
 
 
-def _col(hint: Any) -> Col:
-    return next(meta for meta in typing.get_args(hint)[1:] if isinstance(meta, Col))
+def _col(hint: Any) -> Col | None:
+    return next((meta for meta in typing.get_args(hint)[1:] if isinstance(meta, Col)), None)
 
 
 def walk_ids(columns: tuple[Column, ...]) -> Iterator[int]:

@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
+from limnograph.domain.facts.column_stats import ColumnDaysFact, ColumnStat, ColumnStatsFact
 from limnograph.domain.facts.columns import (
     BOOLEAN,
     DOUBLE,
@@ -213,6 +214,8 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     observed_at: Annotated[Micros | None, Col(81, TIMESTAMPTZ, "when the row was extracted")] = None
     run_id: Annotated[str | None, Col(82, STRING, "pipeline run that wrote the row")] = None
     extractor_version: Annotated[str | None, Col(83, STRING, "version of the program that extracted it")] = None
+    # not a column: becomes a row of `column_stats`
+    column_stats: list[ColumnStat] | None = None
 
 
 class ChangeFact(msgspec.Struct, frozen=True, kw_only=True):
@@ -289,10 +292,20 @@ READS_HOURLY = MetaTable(
     ("hour", "month"),
     ("table_uuid", "hour"),
 )
+COLUMN_STATS = MetaTable(
+    "column_stats",
+    columns_of(ColumnStatsFact),
+    ("table_uuid", "snapshot_id"),
+    ("committed_at", "day"),
+    ("table_uuid", "committed_at"),
+)
+COLUMN_DAYS = MetaTable(
+    "column_stats_daily", columns_of(ColumnDaysFact), ("table_uuid", "day"), ("day", "month"), ("table_uuid", "day")
+)
 MAINTENANCE = MetaTable(
     "maintenance", columns_of(MaintenanceFact), ("run_id", "status"), ("started_at", "month"), ("table", "started_at")
 )
 META_TABLES = (
     *(SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, NOTES),
-    *(HOURLY, DAILY, READS_HOURLY, MAINTENANCE),
+    *(HOURLY, DAILY, READS_HOURLY, COLUMN_STATS, COLUMN_DAYS, MAINTENANCE),
 )

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from limnograph.domain.facts.column_stats import ColumnStat
 from limnograph.domain.metadata.manifests import ManifestFile, PartitionKey
 from limnograph.domain.time import Micros
 
@@ -137,16 +138,26 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     shape: Shape | None = None
 
 
+class WantedColumn(NamedTuple):
+    """A column whose statistics are wanted. `type`: as in the table's schema. `bounded`: with its bounds."""
+
+    field_id: int
+    name: str
+    type: str
+    bounded: bool
+
+
 class Want(NamedTuple):
     """Which parts of a snapshot a caller needs. `entries`: read down to the entries; otherwise the manifest list
     suffices. `changed_only`: only partitions that the snapshot touched (unless there are more than PARTITIONS_KEPT).
     `shape`: compute it (True), omit it (False), or (None) compute it if the snapshot itself wrote a tenth of the live
-    manifests (for formats without manifests: of the live files).
+    manifests (for formats without manifests: of the live files). `columns`: those whose statistics are wanted.
     """
 
     entries: bool = True
     changed_only: bool = False
     shape: bool | None = None
+    columns: tuple[WantedColumn, ...] = ()
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,7 +168,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     `notes`: codes of deliberate omissions (`shape_too_large`: more live files than the shape's limit); the row stays
     `ok`. Both are in column `problems`. `said`: numbers of the format without a column, stored in the row's summary
     with the writer's own. `details`: for each code a sentence for users with the damaged file and the reason; rows do
-    not contain it.
+    not contain it. `columns`: statistics of the wanted columns in the data files that the snapshot added; None if it
+    added none or they are not known.
     """
 
     tier: Literal["summary", "manifest_list", "entries"]
@@ -167,3 +179,4 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     content: Content | None = None
     said: dict[str, str] = msgspec.field(default_factory=dict)
     details: dict[str, str] = msgspec.field(default_factory=dict)
+    columns: list[ColumnStat] | None = None

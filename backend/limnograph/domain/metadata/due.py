@@ -7,10 +7,22 @@ import msgspec
 from limnograph.domain.ids import TableName
 
 
+class ColumnChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """Which columns of a table have statistics, and which of them bounds.
+
+    filtered  columns that scans filter, most often filtered first
+    bounds    patterns of text and binary columns whose bounds may be stored
+    """
+
+    filtered: tuple[str, ...] = ()
+    bounds: tuple[str, ...] = ()
+
+
 class DueTable(msgspec.Struct, frozen=True, kw_only=True):
     """The snapshots of one table to extract; sent to Spark's workers as JSON.
 
     `snapshot_ids`: the new snapshots. `with_partitions`: known snapshots that `partitions_base` may refer to.
+    `columns`: None if statistics of columns are not needed.
     """
 
     catalog: str
@@ -23,6 +35,7 @@ class DueTable(msgspec.Struct, frozen=True, kw_only=True):
     format: str = "iceberg"
     run_id: str | None = None
     source: str = "poll"
+    columns: ColumnChoice | None = None
 
     @property
     def name(self) -> TableName:

@@ -65,6 +65,13 @@ class LogEntry(msgspec.Struct, frozen=True, gc=False):
     value: Any
 
 
+class TableStatistics(msgspec.Struct, frozen=True):
+    """A statistics file of a snapshot. `distinct`: estimated distinct values by field id."""
+
+    snapshot_id: int
+    distinct: dict[int, int]
+
+
 class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
     """One metadata file. Dictionaries are keyed by id; `snapshots` keeps the file's order. `empty`: nothing was ever
     committed to the table, so its numbers are known to be 0.
@@ -88,6 +95,7 @@ class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
     refs: dict[str, SnapshotRef]
     snapshot_log: tuple[LogEntry, ...]
     metadata_log: tuple[LogEntry, ...]
+    statistics: tuple[TableStatistics, ...] = ()
     problems: tuple[TableProblem, ...] = ()
     empty: bool = False
 
@@ -105,6 +113,17 @@ class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
     def ordered(self) -> list[Snapshot]:
         """Snapshots in commit order: sequence number, then time; the file's order breaks ties (v1)."""
         return sorted(self.snapshots.values(), key=lambda s: (s.sequence_number or 0, s.timestamp_ms or 0))
+
+    def distinct_at(self, snapshot: Snapshot) -> dict[int, int]:
+        """Distinct values by field id, of the newest statistics file of this or an earlier snapshot."""
+        found: dict[int, int] = {}
+        newest = -1
+        for each in self.statistics:
+            of = self.snapshots.get(each.snapshot_id)
+            at = None if of is None else of.timestamp_ms
+            if at is not None and newest < at <= (snapshot.timestamp_ms or 0):
+                newest, found = at, each.distinct
+        return found
 
     @property
     def targets(self) -> Targets | None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from limnograph.domain.ids import TableName, escape_level, normalise_location
 from limnograph.domain.inbound.notices import folder_of
 from limnograph.domain.inbound.selectors import WHOLE, TableSelector, selector_of, split_folder, split_name
+from limnograph.services.lake.store import HotStore
 
 LONGEST = 1_000
 """Characters of a name or location that are stored."""
@@ -23,6 +24,12 @@ class KnownTable(NamedTuple):
 
     name: TableName
     metadata_location: str | None
+
+
+def known_tables(store: HotStore) -> list[KnownTable]:
+    """The currently known tables. O(tables)."""
+    tables = store.reading.lake.listed
+    return [KnownTable(table.name, table.seen.location) for table in tables if table.name is not None]
 
 
 class TableIndex(NamedTuple):

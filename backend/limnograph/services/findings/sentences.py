@@ -159,6 +159,28 @@ def _stream_conflict(finding: Finding) -> str:
     return f"{said} because a stream and a batch job wrote the same data{_pair(finding)}"
 
 
+def _null_share(finding: Finding) -> str:
+    share, usual = (_number(finding, name) for name in ("null_share", "usual_share"))
+    if share is None or usual is None:
+        return f"the share of nulls in {finding.subject} has changed{_by(finding)}"
+    return f"{share:.1%} of {finding.subject} are null, usually {usual:.1%}{_by(finding)}"
+
+
+def _bounds(finding: Finding) -> str:
+    if _number(finding, "future"):
+        return f"{finding.subject} has values in the future{_by(finding)}"
+    ratio = _number(finding, "range_ratio")
+    times = "far more than" if ratio is None else f"{ratio:.0f} times"
+    return f"values of {finding.subject} span {times} the usual range{_by(finding)}"
+
+
+def _distinct(finding: Finding) -> str:
+    found, usual = (_number(finding, name) for name in ("distinct", "usual_distinct"))
+    if found is None or usual is None:
+        return f"the number of distinct values of {finding.subject} has changed"
+    return f"{words.count(int(found))} distinct values of {finding.subject}, usually {words.count(int(usual))}"
+
+
 _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "unreadable": _unreadable,
     "job_slower": _slower,
@@ -183,6 +205,9 @@ _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "schema_breaking": _schema,
     "schema_changed": _schema,
     "spec_changed": lambda f: f"partition spec {_versions(f)}",
+    "null_share_jump": _null_share,
+    "bounds_jump": _bounds,
+    "cardinality_jump": _distinct,
     "stale": _stale,
     "history_gap": lambda _: "commits expired before they were read",
     "stale_reader": _stale_reader,

@@ -9,13 +9,22 @@ from typing import Any
 
 import msgspec
 
-from limnograph.domain.facts.meta_tables import HOURLY, META_TABLES, READS_HOURLY, REPORTS, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import (
+    COLUMN_STATS,
+    HOURLY,
+    META_TABLES,
+    READS_HOURLY,
+    REPORTS,
+    SNAPSHOTS,
+    MetaTable,
+)
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.metrics import pipeline as metrics
 from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.meta_upkeep import MetaTableState, MetaUpkeep, PartitionFiles
 from limnograph.ports.meter import Meter, NullMeter
 from limnograph.services.housekeeping import schedule
+from limnograph.services.housekeeping.column_retention import ColumnRetention
 from limnograph.services.housekeeping.deepening import Deepening
 from limnograph.services.housekeeping.journal import Journal, StepKey
 from limnograph.services.housekeeping.report_retention import ReportRetention
@@ -62,12 +71,14 @@ class Steps:
         *,
         reads: ReadRollups,
         report_retention: ReportRetention,
+        column_retention: ColumnRetention,
         repairs: Repairs | None = None,
         deepening: Deepening | None = None,
         meter: Meter | None = None,
     ) -> None:
         self._upkeep, self._journal = upkeep, journal
         self._reads, self._report_retention = reads, report_retention
+        self._column_retention = column_retention
         self._rollups, self._retention, self._failpoints = rollups, retention, failpoints
         self._repairs, self._deepening, self._meter = repairs, deepening, meter or NullMeter()
 
@@ -83,6 +94,7 @@ class Steps:
         yield from self._retain(now)
         yield from self._clear_literals(standing[REPORTS], now)
         yield from self._retain_reports(now)
+        yield from self._retain_columns(now)
         yield from self._repair(now)
         for table, stands in standing.items():
             yield from self._orphans(table, stands, now)
@@ -120,6 +132,15 @@ class Steps:
         return StepOutcome(
             did=bool(done.reports or done.months), rows=done.reports, detail={"months_of_hours": done.months}
         )
+
+    def _retain_columns(self, now: Micros) -> Iterator[HousekeepingStep]:
+        key = StepKey("retention", COLUMN_STATS.name)
+        if schedule.passed(self._journal.last(key), now, schedule.DAY_SECONDS) and self._column_retention.old():
+            yield HousekeepingStep(key, COLUMN_STATS, self._keep_columns)
+
+    def _keep_columns(self) -> StepOutcome:
+        done = self._column_retention.run()
+        return StepOutcome(did=bool(done.rows), rows=done.rows, detail={"days": done.days})
 
     def _retain(self, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("retention", SNAPSHOTS.name)

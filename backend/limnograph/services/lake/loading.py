@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from limnograph.analysis.column_names import PRIVATE_PROPERTY
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.finding_limits import THRESHOLD_PROPERTIES
 from limnograph.domain.time import Micros
@@ -39,7 +40,7 @@ CHANGE_KINDS = (
 """Changes that pages show. Of the others, only the properties that rules and pages read."""
 WRITE_MODES = ("write.delete.mode", "write.update.mode", "write.merge.mode")
 """Properties that say how an operation changes rows of an Iceberg table."""
-IS_READ_PROPERTY = pl.col("subject").is_in((*THRESHOLD_PROPERTIES, *WRITE_MODES))
+IS_READ_PROPERTY = pl.col("subject").is_in((*THRESHOLD_PROPERTIES, *WRITE_MODES, PRIVATE_PROPERTY))
 CHANGE_COLUMNS = (
     *("table_uuid", "catalog", "namespace", "table", "kind", "subject", "from_value", "to_value", "at", "detail"),
     *("observed_at", "run_id"),

@@ -12,10 +12,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, ChangeFact
+from limnograph.domain.facts.column_stats import RAW_DAYS
+from limnograph.domain.facts.meta_tables import CHANGES, COLUMN_STATS, SNAPSHOTS, ChangeFact
 from limnograph.domain.failpoints import Failpoints
+from limnograph.domain.metadata.due import ColumnChoice, DueTable
 from limnograph.domain.time import Micros
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.clock import Clock
@@ -28,7 +32,7 @@ from limnograph.services.pipeline.changes import ObservedTable
 from limnograph.services.pipeline.gaps import gaps_of, lost_parents
 from limnograph.services.pipeline.known import known_of
 from limnograph.services.pipeline.ledger import Ledger, ledger_at
-from limnograph.services.pipeline.portions import Unit, portions, shortfall, units_of, without
+from limnograph.services.pipeline.portions import DAY_MICROS, Unit, portions, shortfall, units_of, without
 from limnograph.services.pipeline.report import PassReport, PassWork
 from limnograph.services.pipeline.settled import SettledTables, together
 from limnograph.services.pipeline.survey import (
@@ -55,6 +59,7 @@ class Heads(NamedTuple):
 class Passes:
     """Runs passes from one lake into one meta store. Its state only saves reads: correctness does not depend on it.
     `stop`: called between portions; a pass ends when it returns true. `backfill_seconds`: see BACKFILL_SECONDS.
+    `columns`: which columns of a table have statistics; None: none.
     """
 
     def __init__(
@@ -70,10 +75,12 @@ class Passes:
         backoff: BackOff | None = None,
         stop: Callable[[], bool] = lambda: False,
         backfill_seconds: float = BACKFILL_SECONDS,
+        columns: Callable[[DueTable], ColumnChoice | None] = lambda _due: None,
     ) -> None:
         self._lake, self._store, self._extraction, self._clock = lake, store, extraction, clock
         self._failpoints = failpoints or Failpoints()
         self._progress, self._stop, self._backfill_seconds = progress, stop, backfill_seconds
+        self._columns = columns
         self._appending = MetaAppender(store, to_arrow, progress)
         self._backoff = backoff or BackOff(cap_s=0)
         self._settled, self._settled_heads = SettledTables(), Heads(None, None)
@@ -200,14 +207,27 @@ class Passes:
             units = without(portion, self._store.known(head, spans))
         if not units:
             return []
-        due = [unit.due for unit in units]
+        due = [msgspec.structs.replace(unit.due, columns=self._columns(unit.due)) for unit in units]
         extracted = self._extraction.run(due)
         job.failed |= shortfall(due, extracted)
+        # Before the snapshots: once these exist, their files are not read again.
+        self._append_columns(job, extracted.columns)
         self._failpoints.reach("before_append_snapshots")
         job.appended += self._appending.snapshots(extracted.rows, head, spans, job.run_id)
         self._failpoints.reach("after_append_snapshots")
         job.changed |= set(extracted.rows.column("table_uuid").to_pylist())
         return [unit for place, unit in enumerate(units) if place in extracted.unreached]
+
+    def _append_columns(self, job: PassWork, rows: pa.Table | None) -> None:
+        """Append statistics of columns that are not older than they are kept."""
+        if rows is None or not rows.num_rows:
+            return
+        oldest = self._clock.now() // DAY_MICROS * DAY_MICROS - RAW_DAYS * DAY_MICROS
+        rows = rows.filter(pc.greater_equal(rows.column("committed_at").cast(pa.int64()), oldest))
+        if rows.num_rows:
+            self._failpoints.reach("before_append_columns")
+            self._appending.events(COLUMN_STATS, rows, job.run_id)
+            self._failpoints.reach("after_append_columns")
 
     def _tell(self, job: PassWork, waiting: Sequence[Sequence[Unit]]) -> None:
         """Report the progress and the remaining time at this pace."""

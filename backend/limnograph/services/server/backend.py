@@ -19,6 +19,7 @@ from limnograph.services.notes.pages import NotePages
 from limnograph.services.server.live import Live
 from limnograph.services.server.status import StatusService
 from limnograph.services.server.versions import LakeVersions
+from limnograph.services.table.columns.page import ColumnPages
 from limnograph.services.table.commit import CommitDetails
 from limnograph.services.table.commit_list import CommitLists
 from limnograph.services.table.overview import TableService
@@ -50,6 +51,8 @@ class Backend(NamedTuple):
     """Branches and tags of one table."""
     reads: ReadPages
     """Reads of one table."""
+    columns: ColumnPages
+    """Statistics of one table's columns."""
     explanations: ExplainPages
     """Why a job of a table changed, and users' labels on commits."""
     effects: EffectLedger

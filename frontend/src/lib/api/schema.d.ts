@@ -552,6 +552,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/columns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Column statistics of a table
+         * @description Null share, NaN share, counts and bounds of columns in the data files that commits of the range added (default:
+         *     24 hours). Private columns have counts only.
+         */
+        get: operations["getColumns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables/{catalog}/{namespace}/{table}/commits": {
         parameters: {
             query?: never;
@@ -1252,6 +1273,63 @@ export interface components {
             transformation: string | null;
         };
         /**
+         * ColumnPoint
+         * @description A column in the files that a commit added, or those of all commits of a span that begins at `t`. `snapshot_id`
+         *         null: of several commits. `lower`, `upper`: numbers; of dates and timestamps, seconds since the epoch.
+         */
+        ColumnPoint: {
+            lower: number | null;
+            nan_share: number | null;
+            null_share: number | null;
+            nulls: number | null;
+            snapshot_id: string | null;
+            t: number;
+            upper: number | null;
+            values: number | null;
+        };
+        /**
+         * ColumnSeries
+         * @description A column in the range. `lower` and `upper` are the outermost bounds, as text. `bounds`: `shown`, `private` (the
+         *         column has counts only), `text` (its bounds are values of the data, and no setting names it), `none` (its type has
+         *         none, or no file states them). `distinct`: values of the whole table, estimated by its newest statistics file.
+         */
+        ColumnSeries: {
+            /** @enum {unknown} */
+            bounds: "none" | "private" | "shown" | "text";
+            distinct: number | null;
+            id: number;
+            lower: string | null;
+            name: string;
+            nan_share: number | null;
+            nans: number | null;
+            null_share: number | null;
+            nulls: number | null;
+            points: components["schemas"]["ColumnPoint"][];
+            type: string | null;
+            upper: string | null;
+            values: number | null;
+        };
+        /**
+         * ColumnsPage
+         * @description Columns of a table in a range. `commits`: those with statistics, at most one a minute. `step_s`: seconds that a
+         *         point stands for; null: each is a commit. `not_known`: why there are none.
+         */
+        ColumnsPage: {
+            catalog: string;
+            columns: components["schemas"]["ColumnSeries"][];
+            commits: number;
+            format: string | null;
+            namespace: string;
+            not_known: string | null;
+            notes: components["schemas"]["Note"][];
+            range: components["schemas"]["SpanMs"];
+            /** @enum {unknown} */
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
+            step_s: number | null;
+            table: string;
+            watermark: number | null;
+        };
+        /**
          * CommitDetail
          * @description One commit: its effect on its parent's state, its writer, the partitions it touched, and the runs around it.
          *         `expired`: snapshot expiry removed it from the table's metadata, so that time travel to it is impossible; null if
@@ -1492,7 +1570,7 @@ export interface components {
         EarlierEvent: {
             at: number | null;
             closed_by: string | null;
-            code: ("commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable") | null;
+            code: ("bounds_jump" | "cardinality_jump" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable") | null;
             ended_at: number | null;
             id: string;
             /** @enum {unknown} */
@@ -1703,7 +1781,7 @@ export interface components {
             closed_at: number | null;
             closed_by: string | null;
             /** @enum {unknown} */
-            code: "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable";
+            code: "bounds_jump" | "cardinality_jump" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable";
             effects: components["schemas"]["FindingEffect"][];
             evaluated_at: number | null;
             evidence: {
@@ -1711,7 +1789,7 @@ export interface components {
             };
             finding_id: string;
             /** @enum {unknown} */
-            group: "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "readers" | "schema" | "writers";
+            group: "columns" | "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "readers" | "schema" | "writers";
             namespace: string;
             /** @default null */
             notes: number | null;
@@ -1783,7 +1861,7 @@ export interface components {
         FindingStreamEvent: {
             catalog: string;
             /** @enum {unknown} */
-            code: "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable";
+            code: "bounds_jump" | "cardinality_jump" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable";
             finding_id: string;
             /** @enum {unknown} */
             severity: "critical" | "info" | "warning";
@@ -4301,7 +4379,7 @@ export interface operations {
                 /** @description Only this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
                 /** @description Only this table: `catalog.namespace.table`. */
                 table?: string;
                 /** @description Only findings with this owner. */
@@ -5706,7 +5784,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -5824,7 +5902,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -6045,6 +6123,105 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getColumns: {
+        parameters: {
+            query?: {
+                /** @description Start, epoch ms, inclusive. */
+                from?: number;
+                /** @description End, epoch ms, exclusive; default now. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ColumnsPage"];
+                };
             };
             /** @description Problem details. */
             400: {

@@ -105,6 +105,24 @@ const HEADLINES: Record<FindingCode, (facts: Facts) => string> = {
   schema_changed: ({ evidence }) =>
     `The schema changed${after(': ', evidence.text('what') ?? versions(evidence, 'schema'))}`,
   spec_changed: ({ evidence }) => `The partition spec changed${after(': ', versions(evidence, 'spec'))}`,
+  null_share_jump: ({ finding, evidence, tense }) => {
+    const [share, usual] = [evidence.number('null_share'), evidence.number('usual_share')];
+    if (share === null || usual === null)
+      return `The share of nulls${after(' in ', finding.subject)} changed`;
+    return `${percent(share)} of ${finding.subject} ${tense('are', 'were')} null, usually ${percent(usual)}`;
+  },
+  bounds_jump: ({ finding, evidence }) => {
+    const name = finding.subject || 'A column';
+    if (evidence.number('future')) return `${name} has values in the future`;
+    const times = evidence.number('range_ratio');
+    return `Values of ${finding.subject || 'a column'} span ${times === null ? 'far more than' : ratio(times)} the usual range`;
+  },
+  cardinality_jump: ({ finding, evidence, tense }) => {
+    const [distinct, usual] = [evidence.number('distinct'), evidence.number('usual_distinct')];
+    if (distinct === null || usual === null)
+      return `The number of distinct values${after(' of ', finding.subject)} changed`;
+    return `${finding.subject} ${tense('has', 'had')} ${count(distinct)} distinct values, usually ${count(usual)}`;
+  },
   stale: staleTable,
   stale_reader: staleReader,
   two_pointers: ({ finding, evidence, tense }) => {

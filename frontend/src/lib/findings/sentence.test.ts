@@ -153,6 +153,30 @@ describe('headlines', () => {
       'Partition day=2026-11-20 is 14× as large as such partitions usually are',
     ],
     [
+      'null share',
+      {
+        code: 'null_share_jump',
+        subject: 'customer_id',
+        evidence: { share: 0.325, usual_share: 0.004, nulls: 400, values: 1231 },
+      },
+      '33 % of customer_id are null, usually 0.4 %',
+    ],
+    [
+      'bounds',
+      { code: 'bounds_jump', subject: 'amount', evidence: { range_ratio: 51, lower: '-5000', upper: '100' } },
+      'Values of amount span 51× the usual range',
+    ],
+    [
+      'future',
+      { code: 'bounds_jump', subject: 'at', evidence: { future: 1 } },
+      'at has values in the future',
+    ],
+    [
+      'distinct',
+      { code: 'cardinality_jump', subject: 'device', evidence: { distinct: 3, usual_distinct: 1002 } },
+      'device has 3 distinct values, usually 1,002',
+    ],
+    [
       'breaking',
       { code: 'schema_breaking', evidence: { what: 'payload was dropped', from: '3', to: '4' } },
       'A schema change can break readers: payload was dropped',
@@ -257,7 +281,7 @@ describe('headlines', () => {
     for (const end of [{}, closed]) {
       const said = headline({ code, ...end });
       expect(said).toMatch(/^[A-Z][^.]*(?:[a-z]|UTC| 3 h 51 m)$/);
-      expect(said).not.toMatch(/NaN|null|undefined|not read|\b0\b/);
+      expect(said).not.toMatch(/NaN|\bnull\b|undefined|not read|\b0\b/);
     }
   });
 

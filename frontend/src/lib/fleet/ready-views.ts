@@ -13,5 +13,6 @@ export const READY_VIEWS = [
     name: 'Tables where most scans miss the partition filter',
     href: '/?missed=0.5&cols=missed,planning,files,bytes&sort=missed_share',
   },
+  { name: 'Tables whose null share jumped', href: '/?code=null_share_jump' },
   { name: 'Commits that added 10,000 files or more', href: '/commits?min=10000&sort=files' },
 ] as const;

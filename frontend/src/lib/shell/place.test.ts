@@ -69,6 +69,7 @@ test('every page of a table is a tab, and range and zone go along', () => {
     'Timeline',
     'Commits',
     'Reads',
+    'Columns',
     'Partitions',
     'Schema',
     'Refs',

@@ -84,6 +84,7 @@ function topPlace(routeId: string | null): Place {
 const PAGES = {
   commits: 'Commits',
   reads: 'Reads',
+  columns: 'Columns',
   partitions: 'Partitions',
   schema: 'Schema',
   refs: 'Refs',

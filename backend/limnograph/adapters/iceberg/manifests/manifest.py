@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from limnograph.adapters.avro.columns import Chunk, read_chunks
 from limnograph.adapters.avro.container import Container, open_container, parse_schema
+from limnograph.adapters.avro.keyed import KeyedTotals
 from limnograph.adapters.avro.plan import Plan, WantedField, bare, compile_plan, find_field
 from limnograph.adapters.avro.records import record_values
 from limnograph.adapters.iceberg.manifests.bounds import bound_keys, column_type
@@ -34,7 +35,9 @@ MAX_COUNT = 2**50
 """Maximum bytes and rows that one entry may claim; sums of these still fit 64 bits."""
 _STATUS, _SNAPSHOT, _DATA_FILE, _CONTENT, _FORMAT, _PARTITION = 0, 1, 2, 134, 101, 102
 _RECORDS, _SIZE, _CONTENT_SIZE, _LOWER, _UPPER = 103, 104, 145, 125, 128
-_BOUND_KEYS = (126, 129)
+_VALUES, _NULLS, _NANS = 109, 110, 137
+_MAP_KEYS = (126, 129, 119, 121, 138)
+"""Field ids of the keys of bounds and of counts of values, nulls and NaN."""
 _PATH, _REFERENCED = 100, 143
 _SPEC_ID_DIGITS = 9
 DELETE_FILE_PATH = 2_147_483_546
@@ -54,6 +57,13 @@ _FILE = (
 )
 _PATHS = (WantedField(_PATH, ("file_path",), "bytes"), WantedField(_REFERENCED, ("referenced_data_file",), "bytes"))
 _BOUNDS = (WantedField(_LOWER, ("lower_bounds",), "bound"), WantedField(_UPPER, ("upper_bounds",), "bound"))
+_TOTALS = (
+    WantedField(_VALUES, ("value_counts",), "added", measure=0),
+    WantedField(_NULLS, ("null_value_counts",), "added", measure=1),
+    WantedField(_NANS, ("nan_value_counts",), "added", measure=2),
+    WantedField(_LOWER, ("lower_bounds",), "least"),
+    WantedField(_UPPER, ("upper_bounds",), "greatest"),
+)
 
 
 class _Layout(NamedTuple):
@@ -66,18 +76,26 @@ class _Layout(NamedTuple):
 
 
 @as_damage
-def decode_manifest(content: bytes, manifest: ManifestFile, *, bounds_of: int | None, paths: bool = False) -> Entries:
+def decode_manifest(
+    content: bytes,
+    manifest: ManifestFile,
+    *,
+    bounds_of: int | None,
+    paths: bool = False,
+    totals: KeyedTotals | None = None,
+) -> Entries:
     """The entries of one manifest as columns, with the bounds of the column of field id `bounds_of`. With `paths`,
-    delete files are scoped by the bounds of DELETE_FILE_PATH; for delete manifests, `bounds_of` must be it.
+    delete files are scoped by the bounds of DELETE_FILE_PATH; for delete manifests, `bounds_of` must be it. `totals`:
+    of columns by field id, over added entries.
     Raises MetadataError: manifest_unreadable, manifest_implausible, avro_damaged, avro_codec_unknown, avro_too_large.
     """
     container = open_container(content)
-    layout = _layout_of(container, bounds_of, paths=paths)
+    layout = _layout_of(container, bounds_of, paths=paths, totals=totals is not None)
     texts: dict[str, int] = {}
     known: dict[bytes, int] = {}
     parts = [
         _entries(chunk, layout, manifest, _Names(texts, known), bounds_of=bounds_of)
-        for chunk in read_chunks(container, layout.plan, -1 if bounds_of is None else bounds_of)
+        for chunk in read_chunks(container, layout.plan, -1 if bounds_of is None else bounds_of, totals)
     ]
     found = _joined(parts, list(texts), bounds=bounds_of is not None, paths=paths)
     return found._replace(spec_id=_spec_id(container))
@@ -193,15 +211,15 @@ def _column(dtype: Any, parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return np.concatenate([np.zeros(0, dtype), *parts])
 
 
-def _layout_of(container: Container, bounds_of: int | None, *, paths: bool) -> _Layout:
+def _layout_of(container: Container, bounds_of: int | None, *, paths: bool, totals: bool) -> _Layout:
     header = container.header.get
     schema = header("schema", b"") if bounds_of is not None else b""
-    return _layout(container.schema_text, header("partition-spec", b""), schema, bounds_of, paths=paths)
+    return _layout(container.schema_text, header("partition-spec", b""), schema, bounds_of, paths=paths, totals=totals)
 
 
 @lru_cache(maxsize=16)
 def _layout(
-    schema_text: bytes, spec_text: bytes, table_schema_text: bytes, bounds_of: int | None, *, paths: bool
+    schema_text: bytes, spec_text: bytes, table_schema_text: bytes, bounds_of: int | None, *, paths: bool, totals: bool
 ) -> _Layout:
     """Cached for all manifests of one writer and spec: their headers are the same bytes."""
     schema = parse_schema(schema_text)
@@ -209,7 +227,8 @@ def _layout(
     inner = bare(data_file["type"]) if data_file else None
     if not isinstance(inner, dict) or not isinstance(inner.get("fields"), list):
         raise MetadataError("manifest_unreadable", "the entries of a manifest have no data_file")
-    inside = _FILE + (() if bounds_of is None else _BOUNDS) + (_PATHS if paths else ())
+    bounds = _TOTALS if totals else () if bounds_of is None else _BOUNDS
+    inside = _FILE + bounds + (_PATHS if paths else ())
     wanted = (
         WantedField(_STATUS, ("status",)),
         WantedField(_SNAPSHOT, ("snapshot_id",)),
@@ -217,7 +236,7 @@ def _layout(
     )
     partition = find_field(inner, WantedField(_PARTITION, ("partition",)))
     return _Layout(
-        plan=compile_plan(schema, wanted, _BOUND_KEYS),
+        plan=compile_plan(schema, wanted, _MAP_KEYS, gate=_STATUS),
         text=_text(_spec_fields(spec_text), partition["type"] if partition else None),
         bound_type=None if bounds_of is None else column_type(_json(table_schema_text), bounds_of),
         paths=paths,

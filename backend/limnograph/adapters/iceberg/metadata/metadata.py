@@ -14,6 +14,7 @@ from msgspec import Raw
 from limnograph.adapters.iceberg.metadata.edge import Edge, dicts
 from limnograph.adapters.iceberg.metadata.inflate import GZIP_MAGIC, MAX_METADATA_BYTES, inflated
 from limnograph.adapters.iceberg.metadata.snapshots import read_log, read_snapshots
+from limnograph.adapters.iceberg.metadata.statistics import read_statistics
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata.summary import string_map
 from limnograph.domain.metadata.table import MAIN, Snapshot, SnapshotRef, TableMetadata, TableProblem
@@ -97,6 +98,7 @@ def _table(document: dict[str, Any], parts: dict[str, Raw], location: str, size_
         refs=refs,
         snapshot_log=snapshot_log,
         metadata_log=metadata_log,
+        statistics=read_statistics(parts.get("statistics")),
         problems=tuple(dict.fromkeys(problems)),
     )
 

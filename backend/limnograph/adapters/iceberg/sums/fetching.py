@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
-from limnograph.adapters.iceberg.manifests.entries import Entries
+from limnograph.adapters.iceberg.manifests.entries import ADDED, Entries
 from limnograph.adapters.iceberg.manifests.manifest import DELETE_FILE_PATH, decode_manifest
 from limnograph.adapters.iceberg.sums.cache import TableCache
+from limnograph.adapters.iceberg.sums.column_totals import MOST_MANIFESTS, ColumnTotals
 from limnograph.adapters.iceberg.sums.file_columns import ManifestFiles, file_columns, scoped_deletes
 from limnograph.adapters.iceberg.sums.sums import ManifestSums, sum_entries
 from limnograph.adapters.iceberg.sums.table_sums import Line
@@ -85,10 +86,11 @@ class ManifestFetcher:
         *,
         keep: bool,
         files: bool,
+        columns: ColumnTotals | None = None,
     ) -> FetchedManifests:
         """Afterwards `table` has all of these manifests that are not damaged. `keep`: also keep their file columns;
-        `files`: they are needed now. Raises SourceError after storing what it read so far; MetadataError
-        (MANY_MANIFESTS) before it reads any.
+        `files`: they are needed now. `columns`: takes totals of the manifests that are read. Raises SourceError after
+        storing what it read so far; MetadataError (MANY_MANIFESTS) before it reads any.
         """
         if metadata is not self._metadata:
             self._metadata, self._damaged = metadata, {}
@@ -99,7 +101,7 @@ class ManifestFetcher:
             absent = [line for line in absent if not table.knows(line, files=files) and line not in self._damaged]
         if 0 < self._most < len(absent):
             raise MetadataError(MANY_MANIFESTS, f"{len(absent)} manifests are new")
-        work = Work(self._storage, table.small_below, table.bounds_of, keep)
+        work = Work(self._storage, table.small_below, table.bounds_of, keep, columns)
         for start in range(0, len(absent), _AT_ONCE):
             self._learn(table, work, [by_line[line] for line in absent[start : start + _AT_ONCE]], absent[start:])
         damaged = [line for line in by_line if line in self._damaged] if self._damaged else []
@@ -109,6 +111,20 @@ class ManifestFetcher:
                 details.setdefault(*self._damaged[line])
         notes = dict.fromkeys(self._damaged[line].code for line in damaged if line in table.sums)
         return FetchedManifests(tuple(details), details, tuple(notes) if files else (), wrote=bool(absent))
+
+    def complete_columns(self, columns: ColumnTotals, manifests: Sequence[ManifestFile]) -> bool:
+        """Read the manifests of the snapshot again whose sums were in the cache. False: one is damaged, or there are
+        too many. Raises SourceError.
+        """
+        missing = columns.missing(manifests)
+        if len(missing) > MOST_MANIFESTS:
+            return False
+        try:
+            for result in Work(self._storage, 0, None, keep=False, columns=columns).results(missing):
+                result()
+        except MetadataError:
+            return False
+        return True
 
     def _learn(self, table: TableCache, work: Work, manifests: Sequence[ManifestFile], lines: Sequence[Line]) -> None:
         learnt: list[tuple[Line, ManifestSums, ManifestFiles | None]] = []
@@ -132,24 +148,27 @@ class Work(NamedTuple):
     small_below: int
     bounds_of: int | None
     keep: bool
+    columns: ColumnTotals | None = None
 
     def results(self, manifests: Sequence[ManifestFile]) -> Iterator[Callable[[], Read]]:
         """One result per manifest, in order. Several are read at once; a single one does not need a thread."""
-        if len(manifests) == 1:
-            yield partial(self.read, manifests[0])
+        if len(manifests) <= 1:
+            yield from (partial(self.read, manifest) for manifest in manifests)
             return
         with ThreadPoolExecutor(min(_THREADS, len(manifests))) as pool:
             yield from [pool.submit(self.read, manifest).result for manifest in manifests]
 
     def read(self, manifest: ManifestFile) -> Read:
         content = self.storage.read(manifest.path, MAX_AVRO_BYTES)
+        totals = None if self.columns is None else self.columns.begin(manifest)
+        bounds_of = None if not self.keep else DELETE_FILE_PATH if manifest.deletes else self.bounds_of
+        entries = decode_manifest(content, manifest, bounds_of=bounds_of, paths=self.keep, totals=totals)
+        if self.columns is not None and totals is not None:
+            self.columns.put(manifest, totals, int((entries.status == ADDED).sum()))
+        sums = sum_entries(entries, self.small_below, _spec_id(manifest, entries), len(content))
         if not self.keep:
-            entries = decode_manifest(content, manifest, bounds_of=None)
-            return sum_entries(entries, self.small_below, _spec_id(manifest, entries), len(content)), None
-        bounds_of = DELETE_FILE_PATH if manifest.deletes else self.bounds_of
-        entries = decode_manifest(content, manifest, bounds_of=bounds_of, paths=True)
-        files = scoped_deletes(entries) if manifest.deletes else file_columns(entries)
-        return sum_entries(entries, self.small_below, _spec_id(manifest, entries), len(content)), files
+            return sums, None
+        return sums, scoped_deletes(entries) if manifest.deletes else file_columns(entries)
 
 
 def _spec_id(manifest: ManifestFile, entries: Entries) -> int:

@@ -1,4 +1,4 @@
-"""Who reads tables: numbers and findings from what engines reported, and where the catalogs point."""
+"""What is observed besides commits and runs: reported reads and commits, columns, and pointers of catalogs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.watch import Sighted
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.findings.column_findings import ColumnFindings
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.pointer_findings import PointerFindings
 from limnograph.services.findings.read_findings import ReadFindings
@@ -20,41 +21,42 @@ from limnograph.services.reads.log import ReadLog
 from limnograph.services.reads.recent import RecentReads
 
 
-class ReaderServices(NamedTuple):
-    """What observes readers, and the numbers of recent reads."""
+class Observers(NamedTuple):
+    """What findings follow from besides commits and runs, and the numbers of recent reads."""
 
     reads: ReadFindings
     commits: ReportFindings
+    columns: ColumnFindings
     pointers: PointerFindings
     recent: RecentReads
 
     async def observe(self, evaluator: FindingsEvaluator) -> None:
-        """Compute recent numbers, and hand the episodes of pointers, commits and reads to the evaluator. Called by one
-        task.
-        """
+        """Compute recent numbers, and hand all episodes to the evaluator. Called by one task."""
         await asyncio.to_thread(self.recent.refresh)
         self.pointers.observe(evaluator)
         await asyncio.to_thread(self.commits.observe, evaluator)
         await self.reads.observe(evaluator)
+        await asyncio.to_thread(self.columns.observe, evaluator)
 
 
-class ReaderSources(NamedTuple):
-    """What readers are observed in."""
+class ObserverSources(NamedTuple):
+    """What is observed. `private`: patterns of columns that are shown with counts only."""
 
     store: HotStore
     log: ReadLog
     engine: QueryEngine
     cold: QueryEngine
     sighted: Callable[[], Sighted | None]
+    private: tuple[str, ...] = ()
 
 
-def reader_services(sources: ReaderSources, clock: Clock, limits: FindingLimits) -> ReaderServices:
+def observers_of(sources: ObserverSources, clock: Clock, limits: FindingLimits) -> Observers:
     """Observers over the given sources."""
-    return ReaderServices(
-        ReadFindings(sources.store, sources.log, sources.engine, clock, limits=limits),
-        ReportFindings(
-            sources.store, sources.log, AttemptSource(sources.log, sources.cold, clock), clock, limits=limits
-        ),
-        PointerFindings(sources.store, sources.sighted, clock, limits=limits),
-        RecentReads(sources.store, sources.log, clock),
+    store, log, engine, cold, sighted, private = sources
+    return Observers(
+        ReadFindings(store, log, engine, clock, limits=limits),
+        ReportFindings(store, log, AttemptSource(log, cold, clock), clock, limits=limits),
+        ColumnFindings(engine, clock, limits, private),
+        PointerFindings(store, sighted, clock, limits=limits),
+        RecentReads(store, log, clock),
     )
