@@ -22,6 +22,8 @@ PARTITIONS = ["", "day=1", "day=2", "day=null"]
 
 Row = tuple[int, int, bool, int, int, int, int]
 """Status, content, deletion vector, snapshot, records, size, partition."""
+COMMITS = {1: 300, 2: 100, 3: 200}
+"""Instants of the snapshots that are retained."""
 ROWS = st.lists(
     st.tuples(
         st.integers(0, 2),
@@ -62,6 +64,7 @@ def counted(manifests: list[tuple[int, list[Row]]], snapshot_id: int) -> dict[st
     delta: Counter[str] = Counter()
     states: dict[tuple[int, str], Counter[str]] = {}
     touched: set[tuple[int, str]] = set()
+    writers: dict[tuple[int, str], set[int]] = {}
     histogram: Counter[int] = Counter()
     for spec_id, rows in manifests:
         for status, content, is_dv, snapshot, records, size, partition in rows:
@@ -72,7 +75,10 @@ def counted(manifests: list[tuple[int, list[Row]]], snapshot_id: int) -> dict[st
             if status != DELETED:
                 small = is_data and size < SMALL_BELOW
                 totals.update(own | {"small_files": small})
-                states.setdefault(key, Counter()).update(own | {"small_files": small})
+                held = own | {"small_files": small, "delete_bytes": 0 if is_data else size}
+                states.setdefault(key, Counter()).update(held)
+                if not is_data:
+                    writers.setdefault(key, set()).add(snapshot)
                 if is_data:
                     histogram[size_bin(size)] += 1
                 else:
@@ -83,7 +89,11 @@ def counted(manifests: list[tuple[int, list[Row]]], snapshot_id: int) -> dict[st
                 delta.update(
                     {f"{'added' if status == ADDED else 'removed'}_{name}": value for name, value in own.items()}
                 )
-    return {"totals": totals, "delta": delta, "states": states, "touched": touched, "histogram": histogram}
+    oldest = {
+        key: min(COMMITS[each] for each in ids) if ids <= COMMITS.keys() else None for key, ids in writers.items()
+    }
+    found = {"totals": totals, "delta": delta, "states": states, "touched": touched, "histogram": histogram}
+    return {**found, "oldest": oldest}
 
 
 @settings(deadline=None)
@@ -106,6 +116,8 @@ def test_the_numbers_of_a_snapshot_are_the_sum_of_the_entries_of_its_manifests(
     for place, key in enumerate(table.partitions):
         wanted = expected["states"].get(key, Counter())
         assert dict(zip(LIVE, states[:, place].tolist(), strict=True)) == {name: wanted[name] for name in LIVE}
+    oldest = table.oldest_deletes(weights, np.arange(len(table.partitions)), COMMITS)
+    assert {table.partitions[place]: at for place, at in oldest.items()} == expected["oldest"]
 
 
 @settings(deadline=None)
