@@ -66,8 +66,11 @@ TRINO = {
                 "clientTags": [NEEDLE], "traceToken": NEEDLE, "serverVersion": "476"},
     "statistics": {"wallTime": 1.5, "operatorSummaries": [SQL], "planNodeStatsAndCosts": SQL},
     "ioMetadata": {"inputs": [{"catalogName": "lake", "schema": "sales", "table": "orders", "columns": ["id"],
-                               "connectorInfo": {"snapshotId": BIG, "where": SQL}, "connectorMetrics": {"x": SQL}}]},
-    "failureInfo": {"errorCode": {"name": "DIVISION_BY_ZERO"}, "failureMessage": MESSAGE, "failuresJson": SQL},
+                               "connectorInfo": {"snapshotId": BIG, "where": SQL}, "connectorMetrics": {"x": SQL}}],
+                   "output": {"catalogName": "lake", "schema": "sales", "table": "orders",
+                              "connectorOutputMetadata": SQL}},
+    "failureInfo": {"errorCode": {"name": "ICEBERG_COMMIT_ERROR"}, "failuresJson": SQL,
+                    "failureMessage": f"Failed to commit during write: {MESSAGE}"},
     "warnings": [{"message": SQL}],
     "endTime": "2026-11-21T09:50:00Z",
 }  # fmt: skip
@@ -109,6 +112,7 @@ def test_the_needle_is_found_nowhere(caplog: pytest.LogCaptureFixture) -> None:
     rows = {table.name: str(store.rows(table).to_pylist()) for table in META_TABLES}
     assert "customer" in rows["reports"]
     assert "20261126_1" in rows["reports"]
+    assert '"refused":1' in pages["/api/v1/tables/lake/sales/orders/reads"], "the page shows the refused commit"
     events = [event.data.decode() for event in server.live._ring]
     for where in (kept, rows, pages, events, caplog.text):
         assert NEEDLE not in str(where)
@@ -127,7 +131,14 @@ async def pushed(server: Any) -> dict[str, str]:
         table = "/api/v1/tables/lake/sales/orders"
         times = {"from": NOW // 1000 - 7_200_000, "to": NOW // 1000}
         pages = ("/metrics", "/api/v1/status", "/api/v1/tables", "/api/v1/jobs", "/api/v1/find?q=needle", table)
-        for path in (*pages, f"{table}/commits", f"{table}/timeline", f"{table}/explain?job=churn.append_data"):
+        server.read_log.catch_up()
+        for path in (
+            *pages,
+            f"{table}/commits",
+            f"{table}/reads",
+            f"{table}/timeline",
+            f"{table}/explain?job=churn.append_data",
+        ):
             found[path] = (await http.get(path, params=times if "timeline" in path else None)).text
     found["/api/v1/find?q=needle"] = found["/api/v1/find?q=needle"].replace("needle", "")
     return found
@@ -163,5 +174,5 @@ def test_trinos_limit_of_a_body_is_its_own() -> None:
 
     assert asyncio.run(sizes()) == [202, 413, 413]
     kept = [msgspec.json.decode(item.payload) for item in server.options.inbox.items("report")]
-    assert [row["query_id"] for row in kept] == ["big"]
+    assert {(row["kind"], row["query_id"]) for row in kept} == {("query", "big"), ("commit", "big")}
     assert COMMIT["metadata"]["app-id"] == "app-1"
