@@ -16,7 +16,7 @@ export const shares = ({ points }: Column): number[] =>
   points.flatMap(({ null_share: share }) => (share === null ? [] : [share]));
 
 /** How far the null share of a column moved in the range; 0 where it is not known. */
-export const swing = (column: Column): number => {
+const swing = (column: Column): number => {
   const known = shares(column);
   return known.length ? Math.max(...known) - Math.min(...known) : 0;
 };
