@@ -35,7 +35,7 @@ BASE_AGE = 30 * HOUR
 BASE_NEWER = 20 * HOUR
 HARM = 1.25
 """Lower bound of the ratio of a job's duration above which a finding is critical (docs/findings.md)."""
-_NONE_OBSERVED: Mapping[ObservedSource, Sequence[Episode]] = MappingProxyType({"jobs": (), "reads": (), "pointers": ()})
+_NONE_OBSERVED: Mapping[ObservedSource, Sequence[Episode]] = MappingProxyType(dict.fromkeys(OBSERVED, ()))
 LOOK_BACK = 12 * HOUR
 """A commit that appears this long before the base is noticed: the table is then evaluated from the beginning."""
 

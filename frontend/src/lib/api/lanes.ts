@@ -26,10 +26,6 @@ export const mainColumn = (lane: SeriesLane): readonly Value[] => (lane.kind ===
 export const medianOf = (lane: Lane): readonly Value[] | undefined =>
   lane.kind === 'band' ? (lane.median ?? undefined) : undefined;
 
-/** Spans, epoch ms, whose values wait for an idle pipeline: of their commits only the manifest lists were read. */
-export const unreadOf = (lane: Lane): readonly (readonly [number, number])[] =>
-  lane.kind === 'step' || lane.kind === 'band' ? ((lane.unread ?? []) as [number, number][]) : [];
-
 /** State of a table holds between commits; samples of Prometheus do not. */
 export const holds = (lane: SeriesLane): boolean =>
   lane.kind === 'step' || (lane.kind === 'band' && lane.source === 'meta');

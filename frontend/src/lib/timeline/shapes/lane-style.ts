@@ -24,16 +24,14 @@ export interface Look {
   readonly filled: boolean;
 }
 
-const byThousands = (value: number) => (value < 1000 ? bytes(value) : bytes(value).replace('.0', ''));
+const byThousands = (value: number) => bytes(value).replace('.0', '');
 const MINUTE = 60;
-const HOUR = 3600;
-const DAY = 86_400;
 const TIME_UNITS = [
-  [DAY, 'd'],
-  [HOUR, 'h'],
+  [86_400, 'd'],
+  [3600, 'h'],
   [MINUTE, 'm'],
 ] as const;
-const timeUnit = (most: number) => (most > DAY ? DAY : most > HOUR ? HOUR : most > MINUTE ? MINUTE : 1);
+const timeUnit = (most: number) => TIME_UNITS.find(([unit]) => most > unit)?.[0] ?? 1;
 /** From here on minutes read better than seconds. */
 const LONG_JOB = 600;
 const jobTime = (value: number | null) =>

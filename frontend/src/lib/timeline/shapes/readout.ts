@@ -4,16 +4,7 @@ import { clock, clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
 import { heldAt, sampledAt } from './bisect.ts';
 import { flagText } from './flags.ts';
-import {
-  holds,
-  isSeries,
-  mainColumn,
-  medianOf,
-  unreadOf,
-  type Bar,
-  type Lane,
-  type Value,
-} from '#lib/api/lanes.ts';
+import { holds, isSeries, mainColumn, medianOf, type Bar, type Lane, type Value } from '#lib/api/lanes.ts';
 import { isCritical } from '#lib/api/severity.ts';
 import type { Look } from './lane-style.ts';
 import { changeCount, commitText } from './marks.ts';
@@ -145,9 +136,6 @@ export function summaryOf(
     return [eventsSummary(lane.events), ...(lane.flags ?? []).map((flag) => `${flagText(flag)}.`)].join(' ');
   if (lane.kind === 'bars') return barsSummary(lane.bars, look);
   const said = (explanation?.flags ?? []).map((flag) => `${flag.said}.`);
-  said.push(
-    ...unreadOf(lane).map(([from, to]) => `Not read yet: ${clock(from)} to ${clock(to)} ${zoneAt(to)}.`),
-  );
   const median = medianOf(lane);
   if (median) said.unshift(seriesSummary('Median of the latest runs', median, look, t));
   if (explanation?.expected) said.push(`Expected: ${explanation.expected.map(look.print).join(' to ')}.`);

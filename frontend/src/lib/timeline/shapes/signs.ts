@@ -1,5 +1,6 @@
 // What the legend says of marks beside their operations: hollow, dotted, ringed, flagged; and of thin lines. Only what is drawn.
-import { commitsOf, medianOf, unreadOf, type Answer } from '#lib/api/lanes.ts';
+import { clock } from '#lib/format/instant.ts';
+import { commitsOf, medianOf, type Answer } from '#lib/api/lanes.ts';
 
 export interface Sign {
   readonly look: 'hollow' | 'expired' | 'suspect' | 'flag' | 'median' | 'unread';
@@ -18,16 +19,10 @@ const CLOTH = 'M4 14V2l8 3.5-8 3.5Z';
 export function signsOf(answer: Answer, noted: string | null): Sign[] {
   const median = answer.lanes.some(medianOf);
   const thin: Sign[] = median ? [{ look: 'median', path: LINE, text: 'thin: median run' }] : [];
-  const waiting = answer.lanes.some((lane) => unreadOf(lane).length > 0);
-  const hatched: Sign[] = waiting
-    ? [
-        {
-          look: 'unread',
-          path: HATCH,
-          text: 'not read yet: read when the pipeline is idle',
-        },
-      ]
-    : [];
+  const spans = answer.lanes.flatMap((lane) => ('unread' in lane ? lane.unread : []));
+  const [from, to] = [Math.min(...spans.map(([at]) => at)), Math.max(...spans.map(([, at]) => at))];
+  const text = `not read ${clock(from)} to ${clock(to)}: follows when the pipeline is idle`;
+  const hatched: Sign[] = spans.length ? [{ look: 'unread', path: HATCH, text }] : [];
   return [...ofCommits(answer, noted), ...thin, ...hatched];
 }
 
