@@ -113,6 +113,13 @@ def test_rows_equal_sparks_own_metadata_tables(world: World) -> None:
     assert world.sql("select max(total_dvs) from {m}.snapshots where table = 'v3'")[0][0] == 1
     apps = world.sql("select distinct app_id from {m}.snapshots where table = 'mor'")
     assert [row[0] for row in apps] == [world.session.sparkContext.applicationId]
+    uuid = world.sql("select max(table_uuid) from {m}.snapshots where table = 'mor'")[0][0]
+    stats = world.sql(
+        "select c.name, c.values, c.nulls, c.lower, c.upper from (select explode(columns) c from {m}.column_stats "
+        f"where table_uuid = '{uuid}' and committed_at = (select min(committed_at) from {{m}}.column_stats "
+        f"where table_uuid = '{uuid}')) where c.name in ('id', 'r') order by c.name"
+    )
+    assert [tuple(row) for row in stats] == [("id", 90, 0, "0", "89"), ("r", 90, 0, None, None)]
     schemas = world.sql("select to_value from {m}.changes where table = 'mor' and kind = 'schema' order by at")
     assert [row[0] for row in schemas] == ["0", "1"]
 
