@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
 STREAM = "visits_stream"
 TRIGGER = "20 seconds"
-BACKFILL, ROLLBACK, COLLIDE_EVERY, COMPACT_EVERY = 3, 6, 4, 60
-"""Turns: of the backfill, of the rollback, between two collisions, between two compactions."""
+BACKFILL, ROLLBACK, COLLIDE_EVERY, COMPACT_EVERY = 50, 6, 4, 60
+"""Turns: of the backfill, once the table's columns have twenty usual commits to be compared with; of the rollback;
+between two collisions; between two compactions.
+"""
+PAUSE = 3
+"""Turns without ingestion before the backfill: of each minute, only the first commit has statistics of columns."""
 FEED = {"app-name": "stock_feed", "app-id": "stock-feed-1", "engine-name": "pyiceberg"}
 _log = logging.getLogger("limnograph.demo.lab")
 
@@ -45,10 +49,11 @@ class Laboratory:
             measure_streams(self._spark, {STREAM: [COPY]})
         formats.grow(self._folder.files)
         self._keep_streaming()
-        self._ingest()
-        self._report(number)
         if number == BACKFILL:
             self._backfill()
+        elif not BACKFILL - PAUSE <= number < BACKFILL:
+            self._ingest()
+        self._report(number)
         if number == ROLLBACK:
             self._roll_back()
         if number % COLLIDE_EVERY == 1:
