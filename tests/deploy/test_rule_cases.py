@@ -332,4 +332,4 @@ def test_each_alert_fires_as_often_as_the_case_expects(case: str, tmp_path: Path
 
 def test_every_alert_fires_in_a_case_and_is_silent_in_others() -> None:
     assert {name for _, fires in CASES.values() for name in fires} == set(ALERTS)
-    assert len(ALERTS) == 17
+    assert len(ALERTS) == 18

@@ -17,6 +17,9 @@ from rule_promtool import promtool, rules_that_fire
 from rule_tables import AT, HOUR, Case, long_cases, missed, one_in_five, short_cases
 from test_rule_cases import ALERTS
 
+STEPS = 300
+"""Instants at which a check looks. promtool loads 10,000 samples at most: so many of each alert, and of their sums."""
+
 
 def run(cases: dict[str, Case], interval: int, evaluation: str, seconds: int, folder: Path) -> str:
     """What promtool says is wrong; empty: nothing."""
@@ -35,7 +38,7 @@ def run(cases: dict[str, Case], interval: int, evaluation: str, seconds: int, fo
         expected = [
             {"labels": f'{{table="{name}",alertname="{alert}"}}', "value": count} for alert, count in case.fires.items()
         ]
-        expr = f'ceil(changes(({fired} or 0 * nothing{{table="{name}"}})[{seconds}s:{seconds // 360}s]) / 2) > 0'
+        expr = f'ceil(changes(({fired} or 0 * nothing{{table="{name}"}})[{seconds}s:{seconds // STEPS}s]) / 2) > 0'
         checks.append({"expr": expr, "eval_time": ends, "exp_samples": expected})
         still = [{"labels": f'{{table="{name}",alertname="{alert}"}}', "value": 1} for alert in case.ends]
         if case.ends:

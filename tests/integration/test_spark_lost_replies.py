@@ -89,7 +89,13 @@ def test_every_kind_of_commit_survives_the_loss_of_its_reply(spark: SparkSession
     assert appending.events(RUNS, arrow_table(RUNS, runs), "run") in {0, 3}
     exact = Exactness(shared_lake, f"meta_{mark}")
     appending.repair(exact.rows(SNAPSHOTS).select(arrow_table(SNAPSHOTS, []).column_names))
-    assert store.answers.lost == ["append changes", "append snapshots", "append runs", "replace"]
+    assert store.answers.lost == [
+        "append changes",
+        "append column_stats",
+        "append snapshots",
+        "append runs",
+        "replace",
+    ]
     upkeep = ForgetfulUpkeep(*place)
     for _ in range(4):
         try:

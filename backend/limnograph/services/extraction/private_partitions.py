@@ -69,7 +69,12 @@ def _fields(spec: Mapping[str, Any]) -> list[tuple[str, int | None]]:
     """Names and sources of the fields of a partition spec."""
     listed = spec.get("fields")
     fields = [field for field in listed if isinstance(field, Mapping)] if isinstance(listed, list) else []
-    return [(str(field.get("name", "")), field.get("source-id")) for field in fields]
+    return [(str(field.get("name", "")), _number(field.get("source-id"))) for field in fields]
+
+
+def _number(told: object) -> int | None:
+    """A field id; None for anything else that a damaged file may have in its place."""
+    return told if isinstance(told, int) else None
 
 
 def _sum(one: PartitionState, other: PartitionState) -> PartitionState:
