@@ -60,6 +60,8 @@ export class Stub {
         response.destroy();
       });
     });
+    // the default of five seconds resets idle connections, at times under the request that uses one again
+    this.#server.keepAliveTimeout = 600_000;
   }
 
   async open(): Promise<this> {
