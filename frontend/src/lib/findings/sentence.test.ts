@@ -157,7 +157,7 @@ describe('headlines', () => {
       {
         code: 'null_share_jump',
         subject: 'customer_id',
-        evidence: { share: 0.325, usual_share: 0.004, nulls: 400, values: 1231 },
+        evidence: { null_share: 0.325, usual_share: 0.004, nulls: 400, values: 1231 },
       },
       '33 % of customer_id are null, usually 0.4 %',
     ],

@@ -226,9 +226,10 @@ test('ready-made views are filters that their pages understand', async () => {
     expect.objectContaining({ grew: 0.2, within: 300 }),
     expect.objectContaining({ planning: 1 }),
     expect.objectContaining({ missed: 0.5 }),
+    expect.objectContaining({ code: 'null_share_jump' }),
   ]);
   expect(paramsOf('/').map((params) => readFleetView(params).sort)).toEqual([
-    ...['growth', 'planning_p95', 'missed_share'],
+    ...['growth', 'planning_p95', 'missed_share', 'attention'],
   ]);
   expect(paramsOf('/commits').map(choiceOf)).toEqual([
     expect.objectContaining({ min: '10000', sort: 'files' }),
