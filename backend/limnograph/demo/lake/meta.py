@@ -6,6 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import polars as pl
+from polars import selectors
+
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake.commits import open_table
 
@@ -22,10 +25,11 @@ def meta_rows(folder: Folder) -> int:
 
 
 def recorded_rows(folder: Folder, columns: Sequence[str]) -> Mapping[str, Mapping[int, dict[str, Any]]]:
-    """Columns of the recorded snapshots, by table (`namespace.table`) and snapshot id."""
+    """Columns of the recorded snapshots, by table (`namespace.table`) and snapshot id; instants in microseconds."""
     key = ("namespace", "table", "snapshot_id")
     scan = open_table(folder.place, "limnograph.snapshots").scan(selected_fields=(*key, *columns))
     found: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
-    for row in scan.to_arrow().to_pylist():
+    rows = pl.DataFrame(scan.to_arrow())
+    for row in rows.with_columns(selectors.datetime().dt.epoch("us")).iter_rows(named=True):
         found[f"{row['namespace']}.{row['table']}"][row["snapshot_id"]] = row
     return found
