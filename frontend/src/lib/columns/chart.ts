@@ -29,7 +29,7 @@ const LEAST_TICK_PX = 72;
 const LEAST_STROKE_PX = 2;
 const TOPS = [0.01, 0.05, 0.1, 0.25, 0.5, 1] as const;
 
-/** `step` in seconds: a point stands in the middle of its span; null: it is a commit. */
+/** `step` in seconds: a point is drawn in the middle of its span; null: each point is a commit. */
 export function columnChart(
   points: readonly Point[],
   { from, to, step }: { from: number; to: number; step: number | null },

@@ -34,7 +34,7 @@ test('the chart is an image with its numbers, and a table by its button', async 
   expect(await axeFindings()).toEqual([]);
 });
 
-test('the mode that fits is a sentence with its numbers, and a default is told from a declared mode', async () => {
+test('the recommended write mode is stated with its numbers, and default modes are marked as such', async () => {
   const screen = await render(ReadsPanel, { page: readsPage(), ...links });
   const merging = screen.getByRole('region', { name: 'Merge on read' });
   await expect
