@@ -1,0 +1,1 @@
+"""Rules that lead to recommendations, the planner, estimates and generated statements. Pure."""

@@ -1,0 +1,1 @@
+"""Recommendations: the document of `limnograph advise`, exact plans, prices."""
