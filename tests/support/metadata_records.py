@@ -23,7 +23,7 @@ UNPARTITIONED: tuple[Field, ...] = ()
 
 
 class File(NamedTuple):
-    """A data or delete file. `dv_of`: path of the data file whose deletion vector this is."""
+    """A data or delete file. `dv_of`: path of the data file whose deletion vector this is, at `offset` of its file."""
 
     path: str
     partition: tuple[Any, ...] = ()
@@ -32,6 +32,7 @@ class File(NamedTuple):
     content: int = DATA
     spec_id: int = 0
     dv_of: str | None = None
+    offset: int = 4
 
     @property
     def key(self) -> tuple[str, str | None]:
@@ -78,7 +79,8 @@ def entry_record(entry: Entry, names: list[str], version: int) -> dict[str, Any]
         "equality_ids": [1] if file.content == EQUALITY_DELETES else None,
     }
     if file.dv_of:
-        data_file |= {"referenced_data_file": file.dv_of, "content_offset": 4, "content_size_in_bytes": file.size}
+        blob = {"content_offset": file.offset, "content_size_in_bytes": file.size}
+        data_file |= {"referenced_data_file": file.dv_of, **blob}
     # A file that the commit itself added inherits both from the line of its manifest (v2).
     inherited = entry.status == ADDED and version > 1
     return {
