@@ -25,7 +25,7 @@ UNPARTITIONED: tuple[Field, ...] = ()
 
 
 class File(NamedTuple):
-    """A data or delete file. `dv_of`: path of the data file whose deletion vector this is; `scoped_to`: of the one data
+    """A data or delete file. `dv_of`: path of the data file whose deletion vector this is, at `offset` of its file; `scoped_to`: of the one data
     file whose positions are in this delete file, as bounds of its paths say.
     """
 
@@ -37,6 +37,7 @@ class File(NamedTuple):
     spec_id: int = 0
     dv_of: str | None = None
     scoped_to: str | None = None
+    offset: int = 4
 
     @property
     def key(self) -> tuple[str, str | None]:
@@ -86,7 +87,8 @@ def entry_record(entry: Entry, names: list[str], version: int) -> dict[str, Any]
         bound = [{"key": PATH_OF_DELETES, "value": file.scoped_to.encode()}]
         data_file |= {"lower_bounds": bound, "upper_bounds": bound}
     if file.dv_of:
-        data_file |= {"referenced_data_file": file.dv_of, "content_offset": 4, "content_size_in_bytes": file.size}
+        blob = {"content_offset": file.offset, "content_size_in_bytes": file.size}
+        data_file |= {"referenced_data_file": file.dv_of, **blob}
     # A file that the commit itself added inherits both from the line of its manifest (v2).
     inherited = entry.status == ADDED and version > 1
     return {
