@@ -25,8 +25,8 @@ UNPARTITIONED: tuple[Field, ...] = ()
 
 
 class File(NamedTuple):
-    """A data or delete file. `dv_of`: path of the data file whose deletion vector this is, at `offset` of its file; `scoped_to`: of the one data
-    file whose positions are in this delete file, as bounds of its paths say.
+    """A data or delete file. `dv_of`: path of the data file whose deletion vector this is, at `offset` of its file.
+    `scoped_to`: of the one data file whose positions are in this delete file, as bounds of its paths say.
     """
 
     path: str
