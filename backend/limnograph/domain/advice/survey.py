@@ -14,6 +14,7 @@ from limnograph.domain.time import Micros
 
 MOST_GROUPS = 10_000
 """Groups of a survey, those with the most files to rewrite first."""
+MOST_PARTITIONS = 20_000
 PartitionValue = int | float | str | bool | None
 """A value of a partition record. Binary values, also decimals and uuids, are base64; floats that JSON lacks, texts."""
 
@@ -61,7 +62,8 @@ class SurveyedGroup(msgspec.Struct, frozen=True, kw_only=True):
 
     written_at  latest commit that added or removed a file; None: not among the retained snapshots
     deleted     rows that position deletes of the group remove, at most
-    compact     by the rule of the table; `purge` also files of which a tenth of the rows is deleted
+    compact     by the rule of the table; `purge` also files of which a tenth of the rows is deleted; `every`: all
+                files, of a group with delete files
     """
 
     partitions: list[SurveyedPartition]
@@ -76,6 +78,7 @@ class SurveyedGroup(msgspec.Struct, frozen=True, kw_only=True):
     written_at: Micros | None
     compact: GroupPlan | None
     purge: GroupPlan | None
+    every: GroupPlan | None
 
 
 class DeleteGroup(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +100,8 @@ class SurveyedManifests(msgspec.Struct, frozen=True, kw_only=True):
 
 class TableSurvey(msgspec.Struct, frozen=True, kw_only=True):
     """The head of main. `groups`: those with files to rewrite or with deletes, at most MOST_GROUPS; `left_out` groups
-    more were not sent. `specs`: fields by spec id. `specs_live`: specs that live data files use.
+    more were not sent. `partitions`: all that have live files, unless there are more than MOST_PARTITIONS. `specs`: fields
+    by spec id. `specs_live`: specs that live data files use.
     """
 
     snapshot_id: int
@@ -108,6 +112,7 @@ class TableSurvey(msgspec.Struct, frozen=True, kw_only=True):
     groups: list[SurveyedGroup]
     left_out: int
     deletes: list[DeleteGroup]
+    partitions: list[SurveyedPartition]
     specs: dict[int, list[SurveyedField]]
     specs_live: list[int]
     manifests: list[SurveyedManifests]

@@ -17,6 +17,7 @@ from limnograph.analysis.advice.spec_fields import surveyed_specs
 from limnograph.analysis.debt import DELETE_RATIO, Flags, Longs, RewriteBins, rewrite_bins
 from limnograph.domain.advice.survey import (
     MOST_GROUPS,
+    MOST_PARTITIONS,
     DeleteGroup,
     GroupPlan,
     SurveyedGroup,
@@ -72,6 +73,7 @@ def surveyed(
         groups=groups[:MOST_GROUPS],
         left_out=max(0, len(groups) - MOST_GROUPS),
         deletes=_delete_groups(metadata, files, plans)[:MOST_GROUPS],
+        partitions=_live_partitions(files) if len(files.partitions) <= MOST_PARTITIONS else [],
         specs=surveyed_specs(metadata),
         specs_live=sorted(set(spec_of[is_data].tolist())),
         manifests=_manifests(manifests),
@@ -84,12 +86,17 @@ class _Plans:
     def __init__(self, metadata: TableMetadata, files: LiveEntries, group: Longs) -> None:
         self._files, self._group = files, group
         self._data = np.flatnonzero(files.content == DATA)
-        self.deleted = _deleted_rows(files, self._data)
+        deleted = _deleted_rows(files, self._data)
+        self._deleted = np.zeros(files.size.size, np.int64)
+        self._deleted[self._data] = deleted
         targets = metadata.targets
-        share = self.deleted / np.maximum(files.records[self._data], 1)
+        share = deleted / np.maximum(files.records[self._data], 1)
         rule = None if targets is None else targets._replace(max_group_bytes=GROUP_BYTES)
         self.compact = self._planned(rule, self._data, share >= DELETE_RATIO)
         self.purge = self._planned(rule, self._data, share >= PURGE_RATIO)
+        deleted_from = np.unique(group[files.content != DATA])
+        whole = self._data[np.isin(group[self._data], deleted_from)]
+        self.every = self._planned(rule, whole, np.ones(whole.size, np.bool_))
         self._positions = np.flatnonzero((files.content == POSITION_DELETES) & ~files.is_dv)
         self._rule = _delete_rule(metadata)
 
@@ -112,14 +119,13 @@ class _Plans:
     def _plan(self, bins: RewriteBins, places: list[int], rows: Longs, outputs: list[int]) -> GroupPlan:
         chosen = np.concatenate([bins.rows[bins.first[place] : bins.last[place]] for place in places])
         whole = rows[chosen]
-        is_data = rows is self._data
         return GroupPlan(
             files=int(chosen.size),
             bytes=int(bins.bytes[places].sum()),
             groups=len(places),
             outputs=sum(outputs[place] for place in places),
             rows=int(self._files.records[whole].sum()),
-            deleted=int(self.deleted[chosen].sum()) if is_data else 0,
+            deleted=int(self._deleted[whole].sum()),
             sha256=_digest(self._files.path[whole], self._files.size[whole]),
         )
 
@@ -191,6 +197,10 @@ def _partition(files: LiveEntries, place: int) -> SurveyedPartition:
     return SurveyedPartition(spec_id=spec_id, text=text, values=list(map(as_value, files.values[place])))
 
 
+def _live_partitions(files: LiveEntries) -> list[SurveyedPartition]:
+    return [_partition(files, place) for place in np.unique(files.place).tolist()]
+
+
 def _groups(metadata: TableMetadata, files: LiveEntries, group: Longs, plans: _Plans) -> list[SurveyedGroup]:
     numbers, inverse = np.unique(group, return_inverse=True)
     own, written = metadata.default_spec_id or 0, _written(metadata, files)
@@ -209,6 +219,7 @@ def _groups(metadata: TableMetadata, files: LiveEntries, group: Longs, plans: _P
                 written_at=max(instants, default=None),
                 compact=plans.compact.get(number),
                 purge=plans.purge.get(number),
+                every=plans.every.get(number),
                 **sums.of(index),
             )
         )
