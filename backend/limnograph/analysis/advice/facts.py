@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, retention_of
+from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, own_ages, retention_of
 from limnograph.domain.advice.document import TableBytes
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.survey import TableSurvey
@@ -86,6 +85,11 @@ class AdviceFacts:
     def retention_days(self) -> float:
         """Days for which replaced files stay, by the table's own retention."""
         return retention_of(self.metadata.properties).age_ms / DAY_MS
+
+    @property
+    def refs_with_own_age(self) -> list[str]:
+        """Branches and tags past an age of their own, which Spark would apply in any expiry."""
+        return list(own_ages(self.metadata, self.now))
 
     def is_hot(self, written_at: Micros | None) -> bool:
         """Whether a partition was written within the quiet time."""

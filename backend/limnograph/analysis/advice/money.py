@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limnograph.domain.advice.document import Estimate
+from limnograph.domain.advice.document import Estimate, MonthlyCost, TableBytes
 from limnograph.domain.advice.prices import Prices
 
 GB = 2**30
@@ -35,6 +35,16 @@ def rewrite_saving(files_in: int, files_out: int, scans_per_day: float, prices: 
 
 def expiry_saving(freed: int, prices: Prices) -> float:
     return freed / GB * prices.storage_gb_month
+
+
+def monthly_cost(
+    held: TableBytes | None, live_files: int | None, reads_per_day: float | None, prices: Prices
+) -> MonthlyCost | None:
+    if held is None:
+        return None
+    storage = (held.live + held.metadata) / GB * prices.storage_gb_month
+    kept = held.held / GB * prices.storage_gb_month
+    return MonthlyCost(storage=storage, held=kept, requests=None, total=None)
 
 
 def payback_days(cost: float, saving: float) -> float | None:

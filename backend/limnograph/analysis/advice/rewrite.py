@@ -10,6 +10,7 @@ from limnograph.analysis.advice.facts import AdviceFacts
 from limnograph.analysis.advice.guards import quiet_guard, replace_guard
 from limnograph.analysis.advice.money import payback_days, rewrite_cost, rewrite_saving
 from limnograph.analysis.advice.planned import PlannedAction
+from limnograph.analysis.advice.stating import is_exact
 from limnograph.analysis.advice.words import money
 from limnograph.domain.advice.document import (
     Estimate,
@@ -28,10 +29,9 @@ MOST_PARTITIONS = 200
 LEAST_SAVED_PER_MONTH = 1.0
 """In the currency of the prices: what costs a person's attention should save more."""
 MOST_PAYBACK_DAYS = 30
-SPECS = (
-    "a condition that selects only these partitions: files of several partition specs are live, and files of the other "
-    "specs could match it too; a plan for the whole table has to wait until no partition was written within the quiet "
-    "time"
+CONDITION = (
+    "a condition that selects only these partitions and no other file; a plan for the whole table has to wait until no "
+    "partition was written within the quiet time"
 )
 
 
@@ -184,7 +184,7 @@ def selected(
     """Of the groups that pay, those that a plan takes up. `every`: all groups in which the procedure would rewrite
     something without a condition. None: there is none.
 
-    A condition selects files by partition, in all specs. It is exact while only one spec is live; otherwise the plan
+    A plan for partitions needs a condition that selects no other file, of older specs neither. Without one, the plan
     is for the whole table, if nothing in it was written within the quiet time.
     """
     survey = facts.survey
@@ -198,9 +198,9 @@ def selected(
     hot = len(paying) - len(calm)
     if not calm:
         return None
-    if len(survey.specs_live) > 1:
-        if any(facts.is_hot(group.written_at) for group in every):
-            return NotKnown(rule=rule, missing=SPECS)
-        return Selection(every, whole=True, hot=0)
     chosen = sorted(calm, key=lambda group: group.plan.outputs - group.plan.files)[:MOST_PARTITIONS]
-    return Selection(chosen, whole=False, hot=hot)
+    if is_exact([each for group in chosen for each in group.partitions], survey):
+        return Selection(chosen, whole=False, hot=hot)
+    if any(facts.is_hot(group.written_at) for group in every):
+        return NotKnown(rule=rule, missing=CONDITION)
+    return Selection(every, whole=True, hot=0)

@@ -60,9 +60,7 @@ def _survey(metadata: TableMetadata, planner: TablePlanner | None) -> tuple[Tabl
         return None, f"the current files: {error.detail}"
 
 
-def _held(
-    metadata: TableMetadata, planner: TablePlanner | None, now: Millis
-) -> tuple[HeldReading | None, str | None]:
+def _held(metadata: TableMetadata, planner: TablePlanner | None, now: Millis) -> tuple[HeldReading | None, str | None]:
     if planner is None:
         return None, f"bytes that older versions of a table of format {metadata.format} hold"
     try:

@@ -1,0 +1,1 @@
+"""Builds advice: for a location, and for the tables of the settings."""
