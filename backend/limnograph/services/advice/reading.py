@@ -25,9 +25,9 @@ from limnograph.services.pipeline.ledger import Ledger
 
 UNNAMED = TableName("", "", "")
 """Name of a table that was read without a catalog."""
-DEEP = 200
-"""Latest snapshots that are read to their entries, so that rules see how the files were before; of older ones, the
-summaries suffice.
+NEWEST, REWRITES = 30, 20
+"""Snapshots that are read to their entries: the newest, and the newest rewrites with the commits before them, so that
+rules see what a rewrite changed. Of all others, the summaries suffice.
 """
 _SUMMARY = ("operation", "wap.id", "published-wap-id")
 
@@ -77,13 +77,21 @@ def judged_at(metadata: TableMetadata) -> Millis | None:
 
 
 def history(metadata: TableMetadata, reader: TableReader, clock: Clock) -> Iterator[list[SnapshotFact]]:
-    """Facts of all snapshots in commit order, the latest DEEP down to their entries. Raises SourceError."""
-    ordered = [snapshot.snapshot_id for snapshot in metadata.ordered]
-    shallow, deep = ordered[:-DEEP], ordered[-DEEP:]
+    """Facts of all snapshots. Raises SourceError. O(snapshots), and O(live files) of each that is read deeply."""
+    ordered = metadata.ordered
+    chosen = _deep(ordered)
+    shallow = [each.snapshot_id for each in ordered if each.snapshot_id not in chosen]
+    deep = [each.snapshot_id for each in ordered if each.snapshot_id in chosen]
     if shallow:
         yield facts_of(metadata, _due(metadata, shallow), reader, clock)
     for first in range(0, len(deep), ENTRIES_AT_ONCE):
         yield facts_of(metadata, _due(metadata, deep[first : first + ENTRIES_AT_ONCE]), reader, clock)
+
+
+def _deep(ordered: list[Snapshot]) -> set[int]:
+    rewrites = [each for each in ordered if each.operation == "replace"][-REWRITES:]
+    found = {each.snapshot_id for each in (*ordered[-NEWEST:], *rewrites)}
+    return found | {each.parent_id for each in rewrites if each.parent_id is not None}
 
 
 def _due(metadata: TableMetadata, snapshot_ids: list[int]) -> DueTable:
