@@ -37,15 +37,18 @@ class Reach(NamedTuple):
     newest       epoch milliseconds of the newest one; HEAD or REFERENCED if a ref's current snapshot is among them
     first, last  least and greatest number of a ref (of those other than main) whose current snapshot is among them;
                  `first` > `last`: none
+    kept         whether one of them stays after the expiry in question
     """
 
     newest: int
     first: int = _NONE
     last: int = NO_REF
+    kept: bool = True
 
     def joined(self, other: Reach) -> Reach:
         """The snapshots of both."""
-        return Reach(max(self.newest, other.newest), min(self.first, other.first), max(self.last, other.last))
+        newest, kept = max(self.newest, other.newest), self.kept or other.kept
+        return Reach(newest, min(self.first, other.first), max(self.last, other.last), kept)
 
 
 class Reached(NamedTuple):
@@ -56,17 +59,18 @@ class Reached(NamedTuple):
     newest: Longs
     first: _Ints
     last: _Ints
+    kept: npt.NDArray[np.bool_]
 
     def reach(self, row: int) -> Reach:
         """What reaches one of the files."""
-        return Reach(int(self.newest[row]), int(self.first[row]), int(self.last[row]))
+        return Reach(int(self.newest[row]), int(self.first[row]), int(self.last[row]), bool(self.kept[row]))
 
 
 class ReachedFiles:
     """Collects files; a file that is added several times is one file, reached by all that reached it."""
 
     def __init__(self) -> None:
-        types = (np.uint64, np.int64, np.int64, np.int32, np.int32)
+        types = (np.uint64, np.int64, np.int64, np.int32, np.int32, np.bool_)
         self._parts: list[list[npt.NDArray[Any]]] = [[np.zeros(0, kind)] for kind in types]
         self._waiting = 0
 
@@ -98,8 +102,11 @@ class ReachedFiles:
         return Reached(*(part[0] for part in self._parts))
 
 
-_REDUCED = (np.maximum.reduceat, np.maximum.reduceat, np.minimum.reduceat, np.maximum.reduceat)
-"""How `size`, `newest`, `first` and `last` of one file are reduced."""
+_REDUCED = (
+    *(np.maximum.reduceat, np.maximum.reduceat, np.minimum.reduceat, np.maximum.reduceat),
+    np.logical_or.reduceat,
+)
+"""How `size`, `newest`, `first`, `last` and `kept` of one file are reduced."""
 
 
 def _grouped(
@@ -114,12 +121,13 @@ def _grouped(
 
 
 class HeldSums(NamedTuple):
-    """Bytes by what reaches them, see `TableBytes`."""
+    """Bytes by what reaches them, see `TableBytes`. `freed`: those that no kept snapshot reaches."""
 
     live: int
     held: int
     by_ref: dict[str, int]
     by_age: list[tuple[int, int]]
+    freed: int
 
 
 def other_refs(metadata: TableMetadata) -> list[str]:
@@ -127,8 +135,8 @@ def other_refs(metadata: TableMetadata) -> list[str]:
     return sorted(name for name in metadata.refs if name != MAIN)
 
 
-def snapshot_reaches(metadata: TableMetadata) -> dict[int, Reach]:
-    """What each retained snapshot contributes to the reach of its files, by its id.
+def snapshot_reaches(metadata: TableMetadata, expiring: frozenset[int] = frozenset()) -> dict[int, Reach]:
+    """What each retained snapshot contributes to the reach of its files, by its id. `expiring`: those that are not kept.
 
     A snapshot is referenced if it is the current snapshot of a branch or tag; ancestors of a branch are not, because
     `expire_snapshots` removes them by age. One without a time is kept at every age, because its age is unknown.
@@ -141,7 +149,8 @@ def snapshot_reaches(metadata: TableMetadata) -> dict[int, Reach]:
         refs = numbers.get(snapshot_id, [])
         at = REFERENCED if refs or snapshot.timestamp_ms is None else snapshot.timestamp_ms
         newest = HEAD if snapshot_id == metadata.head_id else at
-        found[snapshot_id] = Reach(newest, min(refs, default=_NONE), max(refs, default=NO_REF))
+        kept = snapshot_id not in expiring
+        found[snapshot_id] = Reach(newest, min(refs, default=_NONE), max(refs, default=NO_REF), kept)
     return found
 
 
@@ -165,4 +174,5 @@ def held_sums(files: Reached, refs: Sequence[str], oldest: Millis | None, now: M
         held=int(files.size[~live].sum()),
         by_ref=dict(zip(refs, by_ref.tolist(), strict=True)),
         by_age=list(zip(days, freed, strict=True)),
+        freed=int(files.size[~files.kept].sum()),
     )

@@ -20,6 +20,7 @@ from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.manifests import CacheRow, ManifestWork
 from limnograph.domain.metadata.table import TableMetadata
+from limnograph.domain.time import Millis
 
 DEADLINE_SECONDS = 60.0
 DETAIL_CHARACTERS = 1_000
@@ -126,7 +127,35 @@ class Inspect(msgspec.Struct, frozen=True, tag=True):
     location: str
 
 
-Question = Outline | Extract | ManifestRequest | Group | UnreadFacts | NewestPointer | Scan | Inspect
+class AdviseLocation(msgspec.Struct, frozen=True, tag=True):
+    """Requests what advice needs of a table in a folder: its facts, in parts, then an AdviceReading. `now`: the instant
+    judged; None: the time of the newest snapshot.
+    """
+
+    format: str | None
+    location: str
+    now: Millis | None = None
+
+
+class AdviseTable(msgspec.Struct, frozen=True, tag=True):
+    """Requests what advice needs of a table of a catalog: an AdviceReading."""
+
+    due: DueTable
+    now: Millis
+
+
+Question = (
+    Outline
+    | Extract
+    | ManifestRequest
+    | Group
+    | UnreadFacts
+    | NewestPointer
+    | Scan
+    | Inspect
+    | AdviseLocation
+    | AdviseTable
+)
 
 
 class Ask(msgspec.Struct, frozen=True, tag=True):

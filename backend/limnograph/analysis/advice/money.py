@@ -54,28 +54,26 @@ def monthly_cost(
 
 def rewrite_cost(
     *,
-    seconds: Estimate | None,
-    cores: int,
+    bytes_in: int,
     files_in: int,
     files_out: int,
-    bytes_in: int,
+    seconds: Estimate,
+    cores: int,
     retention_days: float,
     prices: Prices,
-) -> Estimate | None:
-    """Cost of a rewrite, once; bounds are those of `seconds`, which all `cores` are paid for. None if `seconds` is.
+) -> Estimate:
+    """Cost of a rewrite, once; bounds are those of `seconds`, for which all `cores` are paid.
 
     A rewrite first adds its output to storage: about `bytes_in` more bytes are stored until the snapshots that hold its
     input expire, `retention_days` later.
     """
-    if seconds is None:
-        return None
     reads, writes = files_in * GETS_PER_FILE * prices.get_1000, files_out * PUTS_PER_FILE * prices.put_1000
     fixed = (reads + writes) / 1_000 + storage_cost(bytes_in, prices, retention_days)
     each = cores / _SECONDS_PER_HOUR * prices.vcpu_hour
     return Estimate(low=fixed + seconds.low * each, mid=fixed + seconds.mid * each, high=fixed + seconds.high * each)
 
 
-def rewrite_saving(*, files_in: int, files_out: int, reads_per_day: float | None, prices: Prices) -> float | None:
+def rewrite_saving(files_in: int, files_out: int, reads_per_day: float | None, prices: Prices) -> float | None:
     """What fewer files save per month: requests and opening time. None: how often the table is read is unknown. The
     faster jobs themselves are not counted here, because only a measurement knows them.
     """
@@ -89,11 +87,11 @@ def expiry_saving(bytes_freed: int, prices: Prices) -> float:
     return storage_cost(bytes_freed, prices)
 
 
-def payback_days(cost: Estimate | None, saving: float | None) -> float | None:
-    """Days until savings per month reach the middle of the cost. None: one is unknown, or nothing is saved."""
+def payback_days(cost: float | None, saving: float | None) -> float | None:
+    """Days until savings per month reach the cost. None: one is unknown, or nothing is saved."""
     if cost is None or saving is None or saving <= 0:
         return None
-    return cost.mid / saving * MONTH_DAYS
+    return cost / saving * MONTH_DAYS
 
 
 def comparison(

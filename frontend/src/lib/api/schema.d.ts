@@ -873,6 +873,41 @@ export interface components {
             duplicates: number;
         };
         /**
+         * AdvisedFinding
+         * @description An open finding of the table.
+         */
+        AdvisedFinding: {
+            code: string;
+            evidence: {
+                [key: string]: string;
+            };
+            opened_at: number;
+            severity: string;
+            subject: string;
+        };
+        /**
+         * AdvisedTable
+         * @description One table. `catalog`, `namespace` and `table` are null for a LOCATION without a catalog. `status`: `ok`,
+         *         `partial` or `unreadable`.
+         */
+        AdvisedTable: {
+            bytes: components["schemas"]["TableBytes"] | null;
+            catalog: string | null;
+            cost_per_month: components["schemas"]["MonthlyCost"] | null;
+            currency: string;
+            findings: components["schemas"]["AdvisedFinding"][];
+            format: string | null;
+            namespace: string | null;
+            not_known: components["schemas"]["NotKnown"][];
+            not_worth: components["schemas"]["NotWorth"][];
+            prices_as_of: string | null;
+            recommendations: components["schemas"]["Recommendation"][];
+            snapshot_id: string | null;
+            status: string;
+            table: string | null;
+            table_uuid: string | null;
+        };
+        /**
          * AlertIn
          * @description One alert of a webhook. Any field may be missing; a value of another type is read as text.
          */
@@ -1589,6 +1624,15 @@ export interface components {
             numbers: components["schemas"]["ReadNumbers"];
         };
         /**
+         * Estimate
+         * @description A value with bounds that should contain the actual one in 90 % of the cases.
+         */
+        Estimate: {
+            high: number;
+            low: number;
+            mid: number;
+        };
+        /**
          * EventsLane
          * @description Commits in time order. `off_ref`: ids of the commits that are not ancestors of the requested ref; null if none
          *         was requested or it is unknown.
@@ -2292,6 +2336,72 @@ export interface components {
             source: "metrics" | "runs" | "settings";
         };
         /**
+         * MaintenanceChoices
+         * @description Values of the filters that have rows, sorted.
+         */
+        MaintenanceChoices: {
+            actions: string[];
+            owners: string[];
+            rules: string[];
+        };
+        /**
+         * MaintenanceCounts
+         * @description Number of rules by answer over the tables that match the filters `owner` and `q`.
+         */
+        MaintenanceCounts: {
+            not_known: number;
+            not_worth: number;
+            recommended: number;
+        };
+        /**
+         * MaintenancePage
+         * @description The queue, best value per cost first. `prices_are_default`: no price is configured, so list prices apply.
+         *         `evaluated_at`: the oldest evaluation among the rows; null: nothing has been evaluated yet. `notes`: what could not
+         *         be read.
+         */
+        MaintenancePage: {
+            choices: components["schemas"]["MaintenanceChoices"];
+            counts: components["schemas"]["MaintenanceCounts"];
+            currency: string;
+            evaluated_at: number | null;
+            next_cursor: string | null;
+            notes: string[];
+            prices_are_default: boolean;
+            prices_as_of: string | null;
+            rows: components["schemas"]["MaintenanceRow"][];
+            totals: components["schemas"]["MaintenanceTotals"];
+            watermark: number | null;
+        };
+        /**
+         * MaintenanceRow
+         * @description One recommendation for a table. `rank`: position by value per cost among all proposed plans, from 1 (the best);
+         *         it does not depend on filters. `evaluated_at`: facts until then were evaluated. `owner`: as in `Finding`.
+         */
+        MaintenanceRow: {
+            catalog: string;
+            evaluated_at: number;
+            format: string;
+            namespace: string;
+            owner: string | null;
+            rank: number;
+            recommendation: components["schemas"]["Recommendation"];
+            /** @enum {unknown} */
+            state: "proposed";
+            table: string;
+            table_uuid: string;
+        };
+        /**
+         * MaintenanceTotals
+         * @description Sums over the tables that match. `saved_per_month` and `cost`: of the recommended plans, in `currency`;
+         *         `held_bytes` and `cost_per_month`: of the tables. Values that are not known are left out; null if none is known.
+         */
+        MaintenanceTotals: {
+            cost: number | null;
+            cost_per_month: number | null;
+            held_bytes: number | null;
+            saved_per_month: number | null;
+        };
+        /**
          * Match
          * @description What a text names. `id`: the snapshot id, fingerprint, finding id, full table name, job or application. `path`:
          *         its page in the dashboard. `name`: alert name, code of the finding, or the table's `reason`. The table is that of
@@ -2369,6 +2479,33 @@ export interface components {
             rewriting_commits: number;
             rewritten_bytes: number | null;
             small_rewrites: number | null;
+        };
+        /**
+         * MonthlyCost
+         * @description Cost of a month of 30 days; null: unknown. `held` is part of neither `storage` (live files and metadata) nor
+         *         `requests`.
+         */
+        MonthlyCost: {
+            held: number | null;
+            requests: number | null;
+            storage: number | null;
+            total: number | null;
+        };
+        /**
+         * NotKnown
+         * @description A rule without an answer. `missing`: the missing facts as a phrase.
+         */
+        NotKnown: {
+            missing: string;
+            rule: string;
+        };
+        /**
+         * NotWorth
+         * @description A rule whose action would not pay, with the reason as a sentence with numbers.
+         */
+        NotWorth: {
+            rule: string;
+            text: string;
         };
         /**
          * Note
@@ -2572,6 +2709,69 @@ export interface components {
             running_since: number | null;
         };
         /**
+         * PlanGuard
+         * @description A condition that must hold before the plan may run. `text`: a sentence for users.
+         */
+        PlanGuard: {
+            code: string;
+            ok: boolean;
+            text: string;
+        };
+        /**
+         * PlanRecord
+         * @description A plan of the table as last recorded at `at`. `state`: `proposed`, or how it ended.
+         */
+        PlanRecord: {
+            action: string;
+            at: number;
+            plan_id: string;
+            predicted: components["schemas"]["Predicted"];
+            rule: string;
+            state: string;
+        };
+        /**
+         * PlanScope
+         * @description Where the plan acts. `partitions`: texts such as `day=2026-11-20`; empty: the whole table. `where`: the condition
+         *         of the statement for Spark; null: the whole table, or no exact condition exists.
+         */
+        PlanScope: {
+            partitions: string[];
+            where: string | null;
+        };
+        /**
+         * PlanValue
+         * @description What the plan saves. Null: unknown.
+         */
+        PlanValue: {
+            /** @default null */
+            money_per_month: number | null;
+            /** @default null */
+            payback_days: number | null;
+            /** @default null */
+            seconds_per_day: components["schemas"]["SavedTime"] | null;
+        };
+        /**
+         * Predicted
+         * @description What the plan would do. Null: unknown, or not applicable to the action. `bytes_freed`: by an expiry, or a removal
+         *         of orphans; what a rewrite replaces is freed only when its old snapshots expire.
+         */
+        Predicted: {
+            /** @default null */
+            bytes_freed: number | null;
+            /** @default null */
+            bytes_in: number | null;
+            /** @default null */
+            bytes_out: number | null;
+            /** @default null */
+            cost: components["schemas"]["Estimate"] | null;
+            /** @default null */
+            files_in: number | null;
+            /** @default null */
+            files_out: number | null;
+            /** @default null */
+            seconds: components["schemas"]["Estimate"] | null;
+        };
+        /**
          * Problem
          * @description RFC 9457 problem details; `type` is from a closed set, `field` names the invalid parameter.
          */
@@ -2707,6 +2907,21 @@ export interface components {
             queries: number;
             query_p95_seconds: number | null;
             scans: number;
+        };
+        /**
+         * Recommendation
+         * @description An action that would pay, with exact arguments. `because`: codes of findings that it resolves.
+         */
+        Recommendation: {
+            action: string;
+            because: string[];
+            guards: components["schemas"]["PlanGuard"][];
+            plan_id: string;
+            predicted: components["schemas"]["Predicted"];
+            rule: string;
+            scope: components["schemas"]["PlanScope"];
+            statements: components["schemas"]["StatementTexts"];
+            value: components["schemas"]["PlanValue"];
         };
         /**
          * Ref
@@ -2978,6 +3193,15 @@ export interface components {
             s3: components["schemas"]["S3Entity"];
         };
         /**
+         * SavedTime
+         * @description Seconds of jobs saved per day. `basis`: `measured` (effects of this table), or `borrowed` (effects of other
+         *         tables).
+         */
+        SavedTime: {
+            basis: string;
+            mid: number;
+        };
+        /**
          * SchemaPage
          * @description `versions`: newest first. `matrix_versions`: oldest first, as `FieldSpan.first` counts them.
          */
@@ -3149,6 +3373,18 @@ export interface components {
             snapshot_id: string;
         };
         /**
+         * StatementTexts
+         * @description The plan as a statement of each engine; null if the engine cannot do it, or a name cannot be written safely.
+         */
+        StatementTexts: {
+            /** @default null */
+            python: string | null;
+            /** @default null */
+            spark: string | null;
+            /** @default null */
+            trino: string | null;
+        };
+        /**
          * Status
          * @description Server status: sources, latest pass, watermark, set-up hints; `hourly_days`: retention of hourly roll-ups;
          *         `jobs`: number of jobs that ran in the last 14 days or are in the settings; `firing`: number of alerts that fire;
@@ -3235,6 +3471,28 @@ export interface components {
             t: number;
         };
         /**
+         * TableBytes
+         * @description Bytes of a table's files, each file counted once; a deletion vector counts with its blob.
+         *
+         *         live      data and delete files of main's current snapshot
+         *         held      what retained snapshots reach and main's current snapshot does not
+         *         metadata  metadata files, manifest lists and manifests
+         *         by_ref    what a branch or tag reaches, and neither main's head nor another branch or tag
+         *         by_age    `[days, bytes]`: freed if all snapshots expire that are older and not referenced by a branch or tag
+         */
+        TableBytes: {
+            by_age: [
+                number,
+                number
+            ][];
+            by_ref: {
+                [key: string]: number;
+            };
+            held: number;
+            live: number;
+            metadata: number;
+        };
+        /**
          * TableDeltas
          * @description Change over the range, or since the requested instant; null = unknown at either end.
          */
@@ -3298,6 +3556,22 @@ export interface components {
             owner: components["schemas"]["FacetValue"][];
             severity: components["schemas"]["FacetValue"][];
             total: number;
+        };
+        /**
+         * TableMaintenance
+         * @description The advice of one table. `advice`: null until the table has been evaluated; `problem` then says why. `writer` and
+         *         `writer_job`: the application and the job that write the files the recommendations are about; null if unknown.
+         *         `plans`: recorded plans, newest first. `notes`: what could not be read.
+         */
+        TableMaintenance: {
+            advice: components["schemas"]["AdvisedTable"] | null;
+            evaluated_at: number | null;
+            notes: string[];
+            plans: components["schemas"]["PlanRecord"][];
+            prices_are_default: boolean;
+            problem: string | null;
+            writer: string | null;
+            writer_job: string | null;
         };
         /**
          * TableRef

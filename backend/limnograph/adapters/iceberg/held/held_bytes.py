@@ -18,6 +18,7 @@ from limnograph.adapters.iceberg.metadata.snapshots import left_out
 from limnograph.adapters.iceberg.sums.fetching import MAX_AVRO_BYTES, code_of, detail_of
 from limnograph.analysis.held import Reach, ReachedFiles, held_sums, other_refs, snapshot_reaches
 from limnograph.domain.advice.document import NotKnown, TableBytes
+from limnograph.domain.advice.reading import HeldReading
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata.table import TableMetadata
 from limnograph.domain.time import Millis
@@ -54,16 +55,24 @@ def held_bytes(storage: Storage, metadata: TableMetadata, now: Millis) -> TableB
     counts the current metadata file, and every retained manifest list and manifest once; older metadata files are not
     counted, because their sizes are known only from a listing.
     """
+    found = held_and_freed(storage, metadata, now, frozenset())
+    return found if isinstance(found, NotKnown) else found.bytes
+
+
+def held_and_freed(
+    storage: Storage, metadata: TableMetadata, now: Millis, expiring: frozenset[int]
+) -> HeldReading | NotKnown:
+    """The same, with the bytes that would be freed if the snapshots `expiring` expired."""
     try:
-        return _bytes(storage, metadata, now)
+        return _bytes(storage, metadata, now, expiring)
     except _Unknown as reason:
         return NotKnown(rule=RULE, missing=str(reason))
 
 
-def _bytes(storage: Storage, metadata: TableMetadata, now: Millis) -> TableBytes:
+def _bytes(storage: Storage, metadata: TableMetadata, now: Millis, expiring: frozenset[int]) -> HeldReading:
     _check(metadata)
     manifests, paths, metadata_bytes = ReachedFiles(), dict[int, str](), metadata.size_bytes
-    for place, reach in _lists(metadata).items():
+    for place, reach in _lists(metadata, expiring).items():
         if isinstance(place, str):
             content = _read(storage, "manifest_list", place)
             metadata_bytes += len(content)
@@ -85,7 +94,8 @@ def _bytes(storage: Storage, metadata: TableMetadata, now: Millis) -> TableBytes
         raise _Unknown("sizes of the files add up to more than 64 bits")
     times = [snapshot.timestamp_ms for snapshot in metadata.snapshots.values() if snapshot.timestamp_ms is not None]
     sums = held_sums(files.files(), other_refs(metadata), min(times, default=None), now)
-    return TableBytes(metadata=metadata_bytes, **sums._asdict())
+    known = TableBytes(live=sums.live, held=sums.held, metadata=metadata_bytes, by_ref=sums.by_ref, by_age=sums.by_age)
+    return HeldReading(bytes=known, freed=sums.freed)
 
 
 def _check(metadata: TableMetadata) -> None:
@@ -97,10 +107,10 @@ def _check(metadata: TableMetadata) -> None:
             raise _Unknown(f"the snapshot of {kind} {name} is not in the metadata")
 
 
-def _lists(metadata: TableMetadata) -> dict[str | tuple[str, ...], Reach]:
+def _lists(metadata: TableMetadata, expiring: frozenset[int]) -> dict[str | tuple[str, ...], Reach]:
     """Manifest lists, or manifests that the metadata itself lists (format v1), with all snapshots that have them."""
     found: dict[str | tuple[str, ...], Reach] = {}
-    for snapshot_id, reach in snapshot_reaches(metadata).items():
+    for snapshot_id, reach in snapshot_reaches(metadata, expiring).items():
         snapshot = metadata.snapshots[snapshot_id]
         place = snapshot.manifests if snapshot.manifest_list is None else snapshot.manifest_list
         if place is None:
