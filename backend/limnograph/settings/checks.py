@@ -9,6 +9,7 @@ from limnograph.settings.base import FILES, MAX_PORT
 from limnograph.settings.checks_auth import check_auth
 from limnograph.settings.forms import check_http
 from limnograph.settings.lake import RetentionSettings
+from limnograph.settings.prices import MAX_CURRENCY
 from limnograph.settings.server import ServerSettings
 from limnograph.settings.sources import TrinoSettings
 from limnograph.settings.whole import Settings
@@ -19,6 +20,11 @@ def checked(settings: Settings) -> Settings:
     _check_catalogs(settings)
     _check_sources(settings)
     _check_retention(settings.retention)
+    currency = settings.prices.currency
+    if not (currency.strip() and currency.isprintable() and len(currency) <= MAX_CURRENCY):
+        raise SettingsError(
+            "prices.currency", f"is not a name of 1 to {MAX_CURRENCY} characters; write one, such as EUR"
+        )
     _check_address("pipeline.metrics", settings.pipeline.metrics)
     _check_server(settings.server)
     check_auth(settings.auth, settings.server)

@@ -126,6 +126,15 @@ tables = "lake.sales.*"
 owner = "team-sales"
 """,
     **_findings(),
+    "[prices]": """
+[prices]
+currency = "EUR"
+storage_gb_month = 0.021
+put_1000 = 0.0048
+get_1000 = 0.0004
+vcpu_hour = 0.045
+as_of = "2026-11-01"
+""",
     "[inbox]": """
 [inbox]
 url = "postgresql+psycopg2://limnograph:${CATALOG_PASSWORD}@db.example.org/limnograph"

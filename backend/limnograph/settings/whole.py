@@ -11,6 +11,7 @@ from limnograph.settings.auth import AuthSettings
 from limnograph.settings.base import FrozenSettings
 from limnograph.settings.findings import FindingsSettings
 from limnograph.settings.lake import MetaSettings, ObjectiveSettings, ObserveSettings, OwnerSettings, RetentionSettings
+from limnograph.settings.prices import PricesSettings
 from limnograph.settings.server import CacheSettings, InboxSettings, PipelineSettings, ServerSettings, SparkSettings
 from limnograph.settings.sources import AlertmanagerSettings, JobSettings, PrometheusSettings, TrinoSettings
 
@@ -29,6 +30,7 @@ class Settings(FrozenSettings, frozen=True, kw_only=True):
     objectives: tuple[ObjectiveSettings, ...] = ()
     owners: tuple[OwnerSettings, ...] = ()
     findings: FindingsSettings = FindingsSettings()
+    prices: PricesSettings = PricesSettings()
     inbox: InboxSettings = InboxSettings()
     cache: CacheSettings = CacheSettings()
     pipeline: PipelineSettings = PipelineSettings()
