@@ -26,6 +26,11 @@ const LANES = /src\/lib\/(api\/lanes|table\/lanes|timeline\/shapes\/lane-style)\
 /** What every timeline draws with, likewise; its table, its overview and its pictures come on demand. */
 const TIMELINE =
   /src\/lib\/(timeline\/([a-z]+\/)?(BarsPlot|CommitMarks|Lane(Drawing|Head|Row)|RefFlags|SeriesPlot|TimeAxis|Timeline(|Footer|Top)|bars|bisect|brush|compare|flags|frame|keys|marks|navigation|path|pointer|readout|scale|spoken|ticks|values))\./;
+/** What is said of findings, and the card of the next action: each is one file, because every name of a file is in the first load. */
+const FINDINGS =
+  /src\/lib\/findings\/(FindingMark|LinkedPart|cause|effect|evidence|headline|moment|sentence|words)\./;
+const MAINTENANCE =
+  /src\/lib\/maintenance\/(NextAction|PricesNote|amounts|api|next|risk|sentence|words|plan\/\w+)\./;
 /**
  * What the browser's build does without: each stand-in says why. Kit reads answers of a rendering server and the state of
  * shallow routes with `devalue`, Svelte takes over what a server rendered. The server side of the build keeps both.
@@ -83,6 +88,8 @@ export default defineConfig({
             { name: 'shared', test: SHARED },
             { name: 'lanes', test: LANES },
             { name: 'timeline', test: TIMELINE },
+            { name: 'findings', test: FINDINGS },
+            { name: 'maintenance', test: MAINTENANCE },
           ],
         },
       },
