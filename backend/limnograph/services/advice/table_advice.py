@@ -7,13 +7,16 @@ from typing import NamedTuple
 
 from limnograph.analysis.advice.facts import AdviceFacts, Reader, ReadLoad
 from limnograph.analysis.advice.money import monthly_cost
+from limnograph.analysis.advice.planned import PlannedAction, plan_id
 from limnograph.analysis.advice.recommendation import not_known, not_worth, recommendations
 from limnograph.analysis.advice.rules import RULES, answers
 from limnograph.analysis.advice.statements.subject import StatementTable
-from limnograph.domain.advice.document import AdvisedFinding, AdvisedTable
+from limnograph.domain.advice.document import AdvisedFinding, AdvisedTable, Estimate
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.ids import TableName
+
+SURVEYED = frozenset({"iceberg", "delta"})
 
 
 class KnownOfTable(NamedTuple):
@@ -33,8 +36,20 @@ class KnownOfTable(NamedTuple):
     trino_catalog: str | None = None
 
 
+class BoundedAdvice(NamedTuple):
+    """A table's document, and the bounds of `predicted.bytes_out` by the plans' ids: the document has one number."""
+
+    table: AdvisedTable
+    bytes_out: dict[str, Estimate]
+
+
 def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) -> AdvisedTable:
     """Apply the rules. O(groups of the survey + snapshots)."""
+    return bounded_advice(reading, known, prices).table
+
+
+def bounded_advice(reading: AdviceReading, known: KnownOfTable, prices: Prices) -> BoundedAdvice:
+    """The same, with bounds."""
     metadata, survey, held = reading.metadata, reading.survey, reading.held
     facts = AdviceFacts(
         metadata,
@@ -44,6 +59,7 @@ def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) ->
         held=held.bytes if held else None,
         unsummed=reading.unsummed,
         freed=held.freed if held else None,
+        removable=held.removable if held else None,
         codes=[finding.code for finding in known.findings],
         reads=known.reads,
         readers=known.readers,
@@ -54,14 +70,19 @@ def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) ->
     name = known.name
     found = answers(facts, RULES.get(metadata.format, ()))
     reads_per_day = None if known.reads is None else known.reads.scans_per_day
-    return AdvisedTable(
+    bounds = {
+        plan_id(metadata.table_uuid, plan): plan.bytes_out
+        for plan in found
+        if isinstance(plan, PlannedAction) and plan.bytes_out is not None
+    }
+    table = AdvisedTable(
         catalog=name.catalog if name else None,
         namespace=name.namespace if name else None,
         table=name.table if name else None,
         table_uuid=metadata.table_uuid,
         format=metadata.format,
         snapshot_id=None if metadata.head_id is None else str(metadata.head_id),
-        status="partial" if metadata.problems or (metadata.head_id is not None and survey is None) else "ok",
+        status="partial" if metadata.problems or _is_unread(reading) else "ok",
         findings=list(known.findings),
         recommendations=recommendations(facts, found, statement_table(metadata.location, name, known.trino_catalog)),
         not_worth=not_worth(found),
@@ -71,6 +92,12 @@ def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) ->
         currency=prices.currency,
         prices_as_of=prices.as_of,
     )
+    return BoundedAdvice(table, bounds)
+
+
+def _is_unread(reading: AdviceReading) -> bool:
+    """Whether the current files should have been read, but could not be. Hudi has no plans that need them."""
+    return reading.metadata.format in SURVEYED and reading.metadata.head_id is not None and reading.survey is None
 
 
 def statement_table(location: str, name: TableName | None, trino_catalog: str | None) -> StatementTable:

@@ -1,4 +1,4 @@
-"""`limnograph advise LOCATION`: one table from storage, without catalog, settings or Spark, parsed in a killable child."""
+"""`limnograph advise LOCATION`: one table from storage, without catalog or settings, parsed in a killable child."""
 
 from __future__ import annotations
 
