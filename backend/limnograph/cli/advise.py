@@ -57,8 +57,8 @@ def command(
     from limnograph.cli.advise_view import draw
     from limnograph.domain.advice.prices import Prices
     from limnograph.domain.time import Millis
-    from limnograph.wiring.advice.location import advise_location
-    from limnograph.wiring.advice.target import is_location
+    from limnograph.wiring.locations.advise import advise_location
+    from limnograph.wiring.locations.target import is_location
 
     instant = None if now is None else Millis(now)
     problem = None

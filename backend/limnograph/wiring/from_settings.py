@@ -15,7 +15,8 @@ from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.settings import PrometheusSettings, Settings
 from limnograph.wiring.cold import cold_engine, metrics_sources
 from limnograph.wiring.finding_limits import limits_of, objectives_of
-from limnograph.wiring.server import ServerOptions, ServerServices, build_services
+from limnograph.wiring.server import ServerServices, build_services
+from limnograph.wiring.server_options import ServerOptions
 from limnograph.wiring.watching import embedded_engine
 
 MB = 1_000_000

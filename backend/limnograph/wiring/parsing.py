@@ -44,7 +44,7 @@ from limnograph.services.advice.reading import advice_reading, history, judged_a
 from limnograph.services.extraction.extract import extract, facts_of, to_entries
 from limnograph.services.extraction.inspect import inspect
 from limnograph.wiring.formats import FORMATS, Format, format_of, table_of
-from limnograph.wiring.no_table import no_table
+from limnograph.wiring.locations.no_table import no_table
 
 FACTS_A_PART = 200
 

@@ -15,7 +15,7 @@ from limnograph.domain.metadata.content import Reading, Want
 from limnograph.domain.metadata.inspection import InspectionReport
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.services.extraction.inspect import inspect
-from limnograph.wiring.no_table import unavailable
+from limnograph.wiring.locations.no_table import unavailable
 
 DEADLINE_SECONDS = 600.0
 """Deadline for reading the table. It is long because all snapshots are read, and the user waits for this table only."""

@@ -19,8 +19,8 @@ from limnograph.domain.time import Millis, to_micros, to_millis
 from limnograph.services.advice.findings import judge
 from limnograph.services.advice.reading import UNNAMED
 from limnograph.services.advice.table_advice import KnownOfTable, advise_table, unreadable
-from limnograph.wiring.inspect import DEADLINE_SECONDS, spelled_out
-from limnograph.wiring.no_table import unavailable
+from limnograph.wiring.locations.inspect import DEADLINE_SECONDS, spelled_out
+from limnograph.wiring.locations.no_table import unavailable
 
 _DECODE = msgspec.json.Decoder(AdviceReading).decode
 
