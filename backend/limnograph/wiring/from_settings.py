@@ -17,6 +17,7 @@ from limnograph.wiring.cold import cold_engine, metrics_sources
 from limnograph.wiring.finding_limits import limits_of, objectives_of
 from limnograph.wiring.server import ServerServices, build_services
 from limnograph.wiring.server_options import ServerOptions
+from limnograph.wiring.stored import with_storage
 from limnograph.wiring.watching import embedded_engine
 
 MB = 1_000_000
@@ -73,7 +74,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
         private_columns=settings.observe.columns.private,
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )
-    return build_services(options)
+    return with_storage(build_services(options), settings)
 
 
 def _public(server: PrometheusSettings) -> str:

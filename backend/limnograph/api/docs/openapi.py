@@ -46,6 +46,7 @@ from limnograph.domain.answers import (
     reads,
     refs,
     schemas,
+    storage,
     timeline,
 )
 from limnograph.domain.answers import findings as finding_views
@@ -68,6 +69,7 @@ _WIRE = (
     refs.RefsPage,
     reads.ReadsPage,
     columns.ColumnsPage,
+    storage.StoragePage,
     explanations.ExplainPage,
     explanations.Label,
     answers.Status,

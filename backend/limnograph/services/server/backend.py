@@ -27,6 +27,7 @@ from limnograph.services.table.partitions.page import PartitionPages
 from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
 from limnograph.services.table.schema.page import SchemaPages
+from limnograph.services.table.storage.page import StoragePages
 from limnograph.services.timeline.timeline import TimelineService
 
 
@@ -79,5 +80,7 @@ class Backend(NamedTuple):
     """The hub of the live streams."""
     named: Callable[[str], TableName | None] = lambda _text: None
     """The known table of a text such as `catalog.namespace.table`."""
+    storage: StoragePages | None = None
+    """What tables store; None: this server does not read their storage."""
     resolved: Callable[[TableName], TableName] = lambda name: name
     """The known name for a name in a path, which may be spelled without escapes."""

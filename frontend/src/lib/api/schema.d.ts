@@ -739,6 +739,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Storage of a table
+         * @description Bytes of a table by what reaches them (live, held by older snapshots, by branch and tag, by age, metadata), and
+         *     the files of one snapshot: metadata file, manifest list, manifests, largest files. Reads storage, which may take
+         *     seconds; answers are kept for ten minutes while the table does not change. At most eight requests wait.
+         */
+        get: operations["getStorage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables/{catalog}/{namespace}/{table}/timeline": {
         parameters: {
             query?: never;
@@ -3447,6 +3469,73 @@ export interface components {
                 number
             ][];
             v: (number | null)[];
+        };
+        /**
+         * StoragePage
+         * @description Bytes of a table, and the files of one of its snapshots. `read_at`: when storage was read. `bytes` and `tree` are
+         *         null, with the reason as a phrase in `bytes_missing` and `tree_missing`, if a file that they need cannot be read.
+         */
+        StoragePage: {
+            bytes: components["schemas"]["TableBytes"] | null;
+            bytes_missing: string | null;
+            catalog: string;
+            format: string | null;
+            namespace: string;
+            notes: components["schemas"]["Note"][];
+            read_at: number;
+            /** @enum {unknown} */
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
+            table: string;
+            tree: components["schemas"]["StorageTree"] | null;
+            tree_missing: string | null;
+            watermark: number | null;
+        };
+        /**
+         * StorageTree
+         * @description Files of one snapshot: metadata file, manifest list, manifests, live files.
+         *
+         *         list_path, list_bytes  null for a snapshot without a manifest list (format v1)
+         *         manifests              those whose files have the most bytes, at most 100 of `manifest_count`
+         *         largest                the 20 largest files, largest first
+         */
+        StorageTree: {
+            file_bytes: number;
+            files: number;
+            largest: components["schemas"]["StoredFile"][];
+            list_bytes: number | null;
+            list_path: string | null;
+            manifest_bytes: number;
+            manifest_count: number;
+            manifests: components["schemas"]["StoredManifest"][];
+            metadata_bytes: number;
+            metadata_path: string;
+            snapshot_id: string;
+        };
+        /**
+         * StoredFile
+         * @description A data or delete file. `bytes`: of a deletion vector, its blob. `path`: only the file's name if the table is
+         *         partitioned by a private column.
+         */
+        StoredFile: {
+            bytes: number;
+            /** @enum {unknown} */
+            content: "data" | "deletion_vector" | "equality_deletes" | "position_deletes";
+            path: string;
+            records: number;
+        };
+        /**
+         * StoredManifest
+         * @description A manifest and its live files. `added_by`: the snapshot that wrote it.
+         */
+        StoredManifest: {
+            added_by: string | null;
+            bytes: number;
+            /** @enum {unknown} */
+            content: "data" | "deletes";
+            file_bytes: number;
+            files: number;
+            path: string;
+            spec_id: number;
         };
         /**
          * StructureVersion
@@ -7352,6 +7441,103 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getStorage: {
+        parameters: {
+            query?: {
+                /** @description Snapshot id as text, with all digits; default: main's current snapshot. */
+                snapshot_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoragePage"];
+                };
             };
             /** @description Problem details. */
             400: {
