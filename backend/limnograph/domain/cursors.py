@@ -63,6 +63,7 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     owner: str | None = None
     action: str | None = None
     writer: str | None = None
+    user: str | None = None
     job: str | None = None
     measure: Measure | None = None
     verdict: LedgerVerdict | None = None
@@ -128,6 +129,7 @@ def of_commits(query: CommitsQuery) -> CursorQuery:
         min_added_data_files=query.min_added_data_files,
         schema_changed=query.schema_changed,
         writer=query.writer or None,
+        user=query.user or None,
         sort=None if query.sort == "newest" else query.sort,
     )
 

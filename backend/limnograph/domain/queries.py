@@ -100,7 +100,7 @@ class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A page of commits of one table or (`table` None) of all. `start`, `end` epoch ms, half-open. `writer`: a part of
-    the application's name or id, in any case.
+    the application's name or id, in any case; `user`: a part of the user's name.
     """
 
     start: Millis
@@ -110,6 +110,7 @@ class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):
     min_added_data_files: int | None = None
     schema_changed: bool | None = None
     writer: str | None = None
+    user: str | None = None
     sort: CommitSort = "newest"
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT

@@ -1452,7 +1452,7 @@ export interface components {
         };
         /**
          * CommitRow
-         * @description A commit in a list.
+         * @description A commit in a list. `user`: as the engine that wrote it reports; null: it reports none.
          */
         CommitRow: {
             added_bytes: number | null;
@@ -1476,6 +1476,7 @@ export interface components {
             t: number;
             table: string;
             total_data_files: number | null;
+            user: string | null;
         };
         /**
          * CommitStreamEvent
@@ -4443,6 +4444,8 @@ export interface operations {
                 schema_changed?: boolean;
                 /** @description Only commits whose application has this in its name or id. */
                 writer?: string;
+                /** @description Only commits whose user has this in their name. */
+                user?: string;
                 /** @description `files`: most data files added or removed first. */
                 sort?: "newest" | "files";
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
@@ -6670,6 +6673,8 @@ export interface operations {
                 schema_changed?: boolean;
                 /** @description Only commits whose application has this in its name or id. */
                 writer?: string;
+                /** @description Only commits whose user has this in their name. */
+                user?: string;
                 /** @description `files`: most data files added or removed first. */
                 sort?: "newest" | "files";
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
