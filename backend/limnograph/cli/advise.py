@@ -9,10 +9,12 @@ import click
 import msgspec
 
 from limnograph.cli.inspect import parsed_mapping
-from limnograph.settings import CONFIG_ENV
+from limnograph.cli.words import plain
+from limnograph.settings import CONFIG_ENV, load
 
 if TYPE_CHECKING:
     from limnograph.domain.advice.document import Advice
+    from limnograph.domain.time import Millis
 
 NOTHING_DUE, DUE, UNREADABLE = 0, 10, 3
 _EPILOG = (
@@ -55,24 +57,46 @@ def command(
     either, all tables are advised.
     """
     from limnograph.cli.advise_view import draw
-    from limnograph.domain.advice.prices import Prices
     from limnograph.domain.time import Millis
-    from limnograph.wiring.locations.advise import advise_location
     from limnograph.wiring.locations.target import is_location
 
     instant = None if now is None else Millis(now)
-    problem = None
     if table is not None and is_location(table):
-        advice, problem = advise_location(table, table_format, dict(map(parsed_mapping, path_map)), instant, Prices())
+        advice, problems = _of_location(table, table_format, path_map, instant)
     else:
-        raise SystemExit(2)
+        advice, problems = _of_catalogs(config, table, instant)
     if as_json:
         click.echo(msgspec.json.encode(advice).decode())
     else:
         draw(advice, sys.stdout)
-    if problem is not None:
-        click.echo(problem, err=True)
+    for name, problem in problems.items():
+        click.echo(plain(f"{name}: {problem}"), err=True)
     raise SystemExit(_status(advice))
+
+
+def _of_location(
+    location: str, table_format: str | None, path_map: tuple[str, ...], now: Millis | None
+) -> tuple[Advice, dict[str, str]]:
+    from limnograph.domain.advice.prices import Prices
+    from limnograph.wiring.locations.advise import advise_location
+
+    advice, problem = advise_location(location, table_format, dict(map(parsed_mapping, path_map)), now, Prices())
+    return advice, {} if problem is None else {location: problem}
+
+
+def _of_catalogs(config: str | None, table: str | None, now: Millis | None) -> tuple[Advice, dict[str, str]]:
+    from limnograph.domain.ids import TableName
+    from limnograph.wiring.on_request.advise import advise_tables
+
+    def progress(line: str) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\r\x1b[K{plain(line)}", nl=False, err=True)
+
+    name = TableName.parse(table) if table else None
+    found = advise_tables(load(config), name, now, progress)
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", nl=False, err=True)
+    return found
 
 
 def _status(advice: Advice) -> int:

@@ -70,7 +70,8 @@ def _plan(place: int, plan: Recommendation, currency: str) -> Iterator[str]:
     if plan.predicted.seconds is not None:
         yield f"     takes {_range(plan.predicted.seconds)}"
     if plan.predicted.cost is not None:
-        yield f"     costs {plan.predicted.cost.low:,.2f} to {plan.predicted.cost.high:,.2f} {currency}{_worth(plan.value, currency)}"
+        cost = plan.predicted.cost
+        yield f"     costs {cost.low:,.2f} to {cost.high:,.2f} {currency}{_worth(plan.value, currency)}"
     elif _worth(plan.value, currency):
         yield f"     {_worth(plan.value, currency).removeprefix(', ')}"
     for guard in plan.guards:

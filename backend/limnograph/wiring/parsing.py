@@ -106,7 +106,7 @@ class TableParser:
                 yield from self._location_for_advice(question)
             case AdviseTable(due=due, now=now):
                 metadata, planner = self._for_advice(due)
-                yield advice_reading(metadata, planner, now)
+                yield advice_reading(metadata, planner, now, private=self._access.private)
             case ReadStorage(due=due, snapshot_id=snapshot_id, now=now):
                 metadata, planner = self._for_advice(due)
                 private = self._access.private

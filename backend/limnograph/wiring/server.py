@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from limnograph.domain.answers.alerts import AlertStreamEvent
 from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.alerts.context import AlertContext
 from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.pages import AlertPages
@@ -135,6 +136,8 @@ class ServerServices(SharedServices):
     """The services that routes call."""
     gauges: TableGauges
     """Gauges and counters of the tables for `/metrics`."""
+    advisor: AdviceEvaluator | None = None
+    """Advises on tables; None: the server cannot read them."""
 
 
 def build_services(options: ServerOptions) -> ServerServices:

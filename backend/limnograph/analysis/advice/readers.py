@@ -106,9 +106,13 @@ def readers_at_risk(
     """Readers that need one of the snapshots that a plan expires, one row each, by name. `reads`: of the last days, in
     any order. `snapshots`: all that the table has. O(n log n).
     """
-    expiring = frozenset(expiring_ids)
+    return at_risk(needs_of(reads, snapshots, refs, declared, now=now), frozenset(expiring_ids))
+
+
+def at_risk(needs: Iterable[ReaderNeed], expiring: frozenset[int]) -> list[ReaderAtRisk]:
+    """Of what readers need, the first snapshot that is to be removed, one row a reader, by name."""
     found: dict[str, ReaderAtRisk] = {}
-    for need in needs_of(reads, snapshots, refs, declared, now=now):
+    for need in needs:
         lost = next((each for each in need.snapshot_ids if each in expiring), None)
         if lost is not None and need.reader not in found:
             found[need.reader] = ReaderAtRisk(need.reader, lost, need.last_seen, need.needed_until, need.because)

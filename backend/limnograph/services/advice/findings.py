@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from limnograph.analysis.findings.facts import TableFacts, no_facts
@@ -39,7 +40,7 @@ def judge(
     return JudgedHistory(facts, advised_findings(current))
 
 
-def advised_findings(facts: list[FindingFact]) -> list[AdvisedFinding]:
+def advised_findings(facts: Sequence[FindingFact]) -> list[AdvisedFinding]:
     """Those that are open, for the document."""
     found = [
         AdvisedFinding(

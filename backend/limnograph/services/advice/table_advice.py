@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from limnograph.analysis.advice.facts import AdviceFacts, Reader, ReadLoad
+from limnograph.analysis.advice.facts import AdviceFacts, ReadLoad
 from limnograph.analysis.advice.money import monthly_cost
+from limnograph.analysis.advice.planned import arguments_json, plan_id
+from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.recommendation import not_known, not_worth, recommendations
-from limnograph.analysis.advice.rules import RULES, answers
+from limnograph.analysis.advice.rules import RULES, answers, plans_first
 from limnograph.analysis.advice.statements.subject import StatementTable
 from limnograph.domain.advice.document import AdvisedFinding, AdvisedTable
 from limnograph.domain.advice.prices import Prices
@@ -28,12 +30,19 @@ class KnownOfTable(NamedTuple):
     findings: Sequence[AdvisedFinding] = ()
     returns: Sequence[float] = ()
     reads: ReadLoad | None = None
-    readers: Sequence[Reader] | None = None
+    readers: Sequence[ReaderNeed] | None = None
     saved: Mapping[str, tuple[float, str]] = {}
     trino_catalog: str | None = None
 
 
-def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) -> AdvisedTable:
+class JudgedTable(NamedTuple):
+    """The document's part of a table, and the exact arguments of its plans as JSON, by plan id."""
+
+    advised: AdvisedTable
+    arguments: Mapping[str, bytes]
+
+
+def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) -> JudgedTable:
     """Apply the rules. O(groups of the survey + snapshots)."""
     metadata, survey, held = reading.metadata, reading.survey, reading.held
     facts = AdviceFacts(
@@ -54,7 +63,7 @@ def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) ->
     name = known.name
     found = answers(facts, RULES.get(metadata.format, ()))
     reads_per_day = None if known.reads is None else known.reads.scans_per_day
-    return AdvisedTable(
+    advised = AdvisedTable(
         catalog=name.catalog if name else None,
         namespace=name.namespace if name else None,
         table=name.table if name else None,
@@ -71,6 +80,8 @@ def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) ->
         currency=prices.currency,
         prices_as_of=prices.as_of,
     )
+    plans = {plan_id(metadata.table_uuid, plan): arguments_json(plan) for plan in plans_first(found)}
+    return JudgedTable(advised, plans)
 
 
 def statement_table(location: str, name: TableName | None, trino_catalog: str | None) -> StatementTable:

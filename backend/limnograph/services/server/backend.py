@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from limnograph.domain.ids import TableName
 from limnograph.ports.clock import Clock
+from limnograph.services.advice.pages import MaintenancePages
 from limnograph.services.alerts.pages import AlertPages
 from limnograph.services.effects.ledger import EffectLedger
 from limnograph.services.events.intake import EventIntake
@@ -81,6 +82,8 @@ class Backend(NamedTuple):
     named: Callable[[str], TableName | None] = lambda _text: None
     """The known table of a text such as `catalog.namespace.table`."""
     storage: StoragePages | None = None
+    maintenance: MaintenancePages | None = None
+    """Recommended maintenance; None: the server cannot read tables."""
     """What tables store; None: this server does not read their storage."""
     resolved: Callable[[TableName], TableName] = lambda name: name
     """The known name for a name in a path, which may be spelled without escapes."""

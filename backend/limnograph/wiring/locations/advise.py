@@ -1,4 +1,4 @@
-"""`limnograph advise LOCATION`: one table from storage, without catalog, settings or Spark, parsed in a killable child."""
+"""`limnograph advise LOCATION`: one table from storage, without catalog, settings and Spark, read in a killable child."""
 
 from __future__ import annotations
 
@@ -51,4 +51,4 @@ def _advised(reading: AdviceReading, parts: list[msgspec.Raw], prices: Prices) -
     engine.append([fact for part in parts for fact in decode_facts(bytes(part))], reading.changes)
     judged = judge(engine, uuid, UNNAMED, to_micros(reading.now))
     known = KnownOfTable(findings=judged.findings, returns=debt_half_lives(judged.facts))
-    return advise_table(reading, known, prices)
+    return advise_table(reading, known, prices).advised

@@ -1,6 +1,6 @@
 """The page of a table's storage: its bytes, and the files of one snapshot.
 
-Cost: one answer reads all manifests of the retained snapshots in a child process, one answer at a time. Answers are kept
+Cost: one answer reads all manifests of the retained snapshots in a child process, one at a time. Answers are kept
 while the table does not change, for at most KEPT_S.
 """
 
@@ -19,6 +19,7 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.table_storage import TableStorageReader
 from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
+from limnograph.services.table.due import due_of, newest_location
 from limnograph.services.table.histories import TableHistories
 
 KEPT, KEPT_S = 32, 600
@@ -57,7 +58,7 @@ class StoragePages:
         )
 
     async def _answer(self, name: TableName, history: History, snapshot_id: int | None) -> _KeptAnswer:
-        location = _newest_location(history)
+        location = newest_location(history)
         if location is None:
             return self._unread("no readable metadata of the table is known")
         key = (history.uuid, location, snapshot_id)
@@ -66,7 +67,7 @@ class StoragePages:
         self._waiting += 1
         try:
             async with self._turn:
-                return await self._kept_or_read(key, _due(name, history, location))
+                return await self._kept_or_read(key, due_of(name, history, location))
         finally:
             self._waiting -= 1
 
@@ -89,22 +90,3 @@ class StoragePages:
         return _KeptAnswer(
             self._clock.now(), StorageReading(bytes=None, bytes_missing=why, tree=None, tree_missing=why)
         )
-
-
-def _newest_location(history: History) -> str | None:
-    """The newest known metadata file: of the last commit, or of a later change such as an expiry."""
-    seen = history.table.seen
-    known = [(seen.located_at, seen.location), *((each.at, each.metadata_location) for each in history.changes)]
-    return max(((at, location) for at, location in known if location), default=(0, None))[1]
-
-
-def _due(name: TableName, history: History, location: str) -> DueTable:
-    return DueTable(
-        catalog=name.catalog,
-        namespace=name.namespace,
-        table=name.table,
-        table_uuid=history.uuid,
-        metadata_location=location,
-        snapshot_ids=[],
-        format=(history.head.format if history.head else None) or "iceberg",
-    )
