@@ -1,4 +1,4 @@
-"""Lets the server read the storage of observed tables on request: in one child process, started by the first request."""
+"""Lets the server read the storage of observed tables on request, in one child process that the first one starts."""
 
 from __future__ import annotations
 
@@ -35,5 +35,6 @@ class StoredTables:
 
 def with_storage(services: ServerServices, settings: Settings) -> ServerServices:
     """The same services with pages of what tables store."""
-    pages = StoragePages(services.store, StoredTables(settings), services.options.clock)
+    options = services.options
+    pages = StoragePages(services.store, options.cold or options.engine, options.clock, StoredTables(settings))
     return replace(services, backend=services.backend._replace(storage=pages))
