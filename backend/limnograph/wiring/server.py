@@ -63,6 +63,7 @@ from limnograph.services.table.partitions.page import PartitionPages
 from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
 from limnograph.services.table.schema.page import SchemaPages
+from limnograph.services.table.storage.page import StoragePages
 from limnograph.services.timeline.tier_reader import TierReader
 from limnograph.services.timeline.timeline import TimelineService
 from limnograph.services.watcher.viewed import ViewedTables
@@ -162,8 +163,7 @@ def _shared(options: ServerOptions) -> SharedServices:
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
     directory = JobDirectory(options.configured)
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
-    finding_records = FindingRecords(inbox, engine)
-    read_log = ReadLog(inbox, engine, clock)
+    finding_records, read_log = FindingRecords(inbox, engine), ReadLog(inbox, engine, clock)
     evaluator = FindingsEvaluator(
         store,
         finding_records,
@@ -215,8 +215,7 @@ def _shared(options: ServerOptions) -> SharedServices:
 
 
 def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
-    store, clock, jobs = shared.store, options.clock, shared.jobs
-    old = options.cold or options.engine
+    store, clock, jobs, old = shared.store, options.clock, shared.jobs, options.cold or options.engine
     findings = FindingPages(store, shared.evaluator, shared.finding_records, shared.team)
     fleet = FleetService(
         store,
@@ -252,6 +251,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         refs=RefPages(store, old, clock),
         reads=reads,
         columns=ColumnPages(store, old, clock, options.private_columns),
+        storage=StoragePages(store, old, clock),
         explanations=ExplainPages(
             store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), findings, options.meta)
         ),

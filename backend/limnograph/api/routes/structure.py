@@ -17,7 +17,6 @@ from limnograph.domain.answers.reads import ReadsPage
 from limnograph.domain.answers.refs import RefsPage
 from limnograph.domain.answers.schemas import SchemaPage
 from limnograph.domain.answers.storage import StoragePage
-from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.queries import DEFAULT_PARTITIONS, PartitionsQuery
 from limnograph.domain.time import to_millis
 from limnograph.services.server.backend import Backend
@@ -164,8 +163,6 @@ async def get_storage(
     seconds; answers are kept for ten minutes while the table does not change. At most eight requests wait.
     """
     name = v.known_name(backend, catalog, namespace, table)
-    if backend.storage is None:
-        raise SourceUnavailable("storage", "this server does not read the storage of tables")
     return await backend.storage.page(name, None if snapshot_id is None else v.snapshot_id(snapshot_id))
 
 

@@ -16,13 +16,14 @@ from limnograph.domain.errors import MetadataError
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros, to_millis
 from limnograph.ports.advice_source import AdviceSource
+from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.advice.board import TableAdvice
 from limnograph.services.advice.findings import advised_findings
 from limnograph.services.advice.table_advice import KnownOfTable, advise_table
 from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.findings.table_facts import facts_of
 from limnograph.services.lake.history import History
-from limnograph.services.table.due import due_of, newest_location
+from limnograph.services.table.due import due_of, located
 
 
 class SavedTimes(Protocol):
@@ -59,14 +60,15 @@ class JudgedAdvice(NamedTuple):
 
 
 class TableJudge(NamedTuple):
-    """`source`: reads tables."""
+    """`source`: reads tables; `engine`: the meta tables, for their newest metadata files."""
 
     source: AdviceSource
     inputs: AdviceInputs
+    engine: QueryEngine
 
     def judge(self, uuid: str, name: TableName, history: History, now: Micros) -> JudgedAdvice:
         """Read and judge a table. Blocks. Raises MetadataError, SourceError."""
-        location = newest_location(history)
+        location = located(self.engine, history)
         if location is None:
             raise MetadataError("no_metadata", "no readable metadata of the table is known")
         inputs = self.inputs

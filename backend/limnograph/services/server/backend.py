@@ -55,6 +55,8 @@ class Backend(NamedTuple):
     """Reads of one table."""
     columns: ColumnPages
     """Statistics of one table's columns."""
+    storage: StoragePages
+    """What one table stores."""
     explanations: ExplainPages
     """Why a job of a table changed, and users' labels on commits."""
     effects: EffectLedger
@@ -81,9 +83,7 @@ class Backend(NamedTuple):
     """The hub of the live streams."""
     named: Callable[[str], TableName | None] = lambda _text: None
     """The known table of a text such as `catalog.namespace.table`."""
-    storage: StoragePages | None = None
-    maintenance: MaintenancePages | None = None
-    """Recommended maintenance; None: the server cannot read tables."""
-    """What tables store; None: this server does not read their storage."""
     resolved: Callable[[TableName], TableName] = lambda name: name
     """The known name for a name in a path, which may be spelled without escapes."""
+    maintenance: MaintenancePages | None = None
+    """Recommended maintenance; None: the server cannot read tables."""

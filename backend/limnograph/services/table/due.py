@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+
+from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.time import Micros
+from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.lake.history import History
 
 
@@ -11,6 +16,17 @@ def newest_location(history: History) -> str | None:
     """The newest known metadata file: of the last commit, or of a later change such as an expiry."""
     seen = history.table.seen
     known = [(seen.located_at, seen.location), *((each.at, each.metadata_location) for each in history.changes)]
+    return max(((at, location) for at, location in known if location), default=(0, None))[1]
+
+
+def located(engine: QueryEngine, history: History) -> str | None:
+    """The same with changes that are not in memory, such as an expiry. Blocks."""
+    seen = history.table.seen
+    known = [(seen.located_at, seen.location), *((each.at, each.metadata_location) for each in history.changes)]
+    columns, start = ("at", "metadata_location"), Micros(max(seen.located_at, 0))
+    query = MetaQuery(table="changes", columns=columns, table_uuids=(history.uuid,), start=start)
+    with contextlib.suppress(SourceError):
+        known += engine.select(query).select(columns).iter_rows() if history.uuid else ()
     return max(((at, location) for at, location in known if location), default=(0, None))[1]
 
 

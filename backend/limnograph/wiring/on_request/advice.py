@@ -55,6 +55,6 @@ def with_advice(services: ServerServices, source: AdviceSource, prices: Prices) 
         prices=prices,
         trino=trino,
     )
-    advisor = AdviceEvaluator(services.store, TableJudge(source, inputs), plans, options.clock)
+    advisor = AdviceEvaluator(services.store, TableJudge(source, inputs, options.engine), plans, options.clock)
     pages = MaintenancePages(services.store, advisor, plans, services.team.owners, options.clock)
     return replace(services, advisor=advisor, backend=services.backend._replace(maintenance=pages))

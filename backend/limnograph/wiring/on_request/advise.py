@@ -57,7 +57,7 @@ def advise_tables(
         prices=prices,
         trino={ours: theirs for theirs, ours in settings.trino.catalogs.items()} if settings.trino else {},
     )
-    judge = TableJudge(AdvisedTables(settings), inputs)
+    judge = TableJudge(AdvisedTables(settings), inputs, engine)
     tables, problems = list[AdvisedTable](), dict[str, str]()
     span = load(engine, Micros(instant - SPAN), end=Micros(instant + 1)).tables
     chosen = _chosen(Histories(span), name)

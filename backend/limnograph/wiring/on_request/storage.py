@@ -35,5 +35,6 @@ class StoredTables:
 
 def with_storage(services: ServerServices, settings: Settings) -> ServerServices:
     """The same services with pages of what tables store."""
-    pages = StoragePages(services.store, StoredTables(settings), services.options.clock)
+    options = services.options
+    pages = StoragePages(services.store, options.cold or options.engine, options.clock, StoredTables(settings))
     return replace(services, backend=services.backend._replace(storage=pages))

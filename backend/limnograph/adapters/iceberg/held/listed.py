@@ -32,7 +32,7 @@ _LISTED = (*FILE, WantedField(_CONTENT, ("content",)), WantedField(_RECORDS, ("r
 _KINDS: tuple[FileContent, ...] = ("data", "position_deletes", "equality_deletes")
 
 
-class ListedFile(NamedTuple):
+class FoundFile(NamedTuple):
     """A live file; they sort by size, then path."""
 
     size: int
@@ -41,29 +41,29 @@ class ListedFile(NamedTuple):
     records: int
 
 
-class ListedFiles(NamedTuple):
+class ManifestListing(NamedTuple):
     """Live files of a manifest. `deletes`: whether it lists delete files."""
 
     files: int
     bytes: int
-    largest: list[ListedFile]
+    largest: list[FoundFile]
     deletes: bool
 
 
 @as_damage
-def listed_files(content: bytes, manifest: ManifestFile, most: int) -> ListedFiles:
+def listed_files(content: bytes, manifest: ManifestFile, most: int) -> ManifestListing:
     """Live files of a manifest, with the `most` largest. Raises MetadataError: manifest_implausible, avro_…"""
     container = open_container(content)
     plan = entry_plan(container.schema_text, _LISTED)
     files = size = 0
-    largest: list[ListedFile] = []
+    largest: list[FoundFile] = []
     deletes = manifest.deletes or container.header.get("content") == b"deletes"
     for chunk in read_chunks(container, plan):
         numbers = _Numbers(chunk, plan, manifest, deletes=deletes)
         files += numbers.live.size
         size += int(numbers.size[numbers.live].sum())
         largest = heapq.nlargest(most, [*largest, *numbers.largest(most)])
-    return ListedFiles(files, size, largest, deletes)
+    return ManifestListing(files, size, largest, deletes)
 
 
 class _Numbers:
@@ -84,13 +84,13 @@ class _Numbers:
             raise MetadataError("manifest_implausible", f"{manifest.path} has an entry without a path")
         self.live = np.flatnonzero(status != DELETED)
 
-    def largest(self, most: int) -> list[ListedFile]:
+    def largest(self, most: int) -> list[FoundFile]:
         order = np.argsort(self.size[self.live], kind="stable")[-most:]
         return [self._file(row) for row in self.live[order].tolist()]
 
-    def _file(self, row: int) -> ListedFile:
+    def _file(self, row: int) -> FoundFile:
         assert self._slot is not None  # noqa: S101  # an entry without a path was refused
         offset, length = self._chunk.rows[row, self._slot : self._slot + 2].tolist()
         path = self._chunk.body[offset : offset + length].tobytes().decode("utf-8", "replace")
         kind = "deletion_vector" if self._blob[row] else _KINDS[int(self._kind[row])]
-        return ListedFile(int(self.size[row]), path, kind, int(self._records[row]))
+        return FoundFile(int(self.size[row]), path, kind, int(self._records[row]))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from limnograph.adapters.iceberg.held.listed import ListedFile, ListedFiles, listed_files
+from limnograph.adapters.iceberg.held.listed import FoundFile, ManifestListing, listed_files
 from limnograph.adapters.iceberg.manifests.lists import parse_manifest_list
 from limnograph.adapters.iceberg.sums.fetching import MAX_AVRO_BYTES
 from limnograph.domain.answers.storage import StorageTree, StoredFile, StoredManifest
@@ -36,7 +36,7 @@ def storage_tree(storage: Storage, metadata: TableMetadata, snapshot: Snapshot) 
     if claimed > MAX_ENTRIES:
         raise MetadataError("file_too_large", f"the snapshot has {claimed:,} files, more than {MAX_ENTRIES:,}")
     manifests: list[StoredManifest] = []
-    largest: list[ListedFile] = []
+    largest: list[FoundFile] = []
     for each, (length, found) in zip(listed, _contents(storage, listed), strict=True):
         manifests.append(_stored(each, length, found))
         largest = heapq.nlargest(LARGEST, [*largest, *found.largest])
@@ -67,18 +67,18 @@ def _listed(storage: Storage, snapshot: Snapshot) -> tuple[list[ManifestFile], i
     return list({each.path: each for each in found}.values()), size
 
 
-def _contents(storage: Storage, manifests: Sequence[ManifestFile]) -> Iterator[tuple[int, ListedFiles]]:
+def _contents(storage: Storage, manifests: Sequence[ManifestFile]) -> Iterator[tuple[int, ManifestListing]]:
     with ThreadPoolExecutor(_THREADS) as pool:
         for start in range(0, len(manifests), _AT_ONCE):
             yield from pool.map(partial(_content, storage), manifests[start : start + _AT_ONCE])
 
 
-def _content(storage: Storage, manifest: ManifestFile) -> tuple[int, ListedFiles]:
+def _content(storage: Storage, manifest: ManifestFile) -> tuple[int, ManifestListing]:
     content = storage.read(manifest.path, MAX_AVRO_BYTES)
     return len(content), listed_files(content, manifest, LARGEST)
 
 
-def _stored(manifest: ManifestFile, length: int, found: ListedFiles) -> StoredManifest:
+def _stored(manifest: ManifestFile, length: int, found: ManifestListing) -> StoredManifest:
     return StoredManifest(
         path=manifest.path,
         content="deletes" if found.deletes else "data",
@@ -90,5 +90,5 @@ def _stored(manifest: ManifestFile, length: int, found: ListedFiles) -> StoredMa
     )
 
 
-def _file(file: ListedFile) -> StoredFile:
+def _file(file: FoundFile) -> StoredFile:
     return StoredFile(path=file.path, content=file.content, bytes=file.size, records=file.records)

@@ -1,7 +1,7 @@
 """The page of a table's storage: its bytes, and the files of one snapshot.
 
-Cost: one answer reads all manifests of the retained snapshots in a child process, one at a time. Answers are kept
-while the table does not change, for at most KEPT_S.
+Cost: one answer reads all manifests of the retained snapshots in a child process, one answer at a time. Answers are
+kept while the table does not change, for at most KEPT_S.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.clock import Clock
+from limnograph.ports.query_engine import QueryEngine
 from limnograph.ports.table_storage import TableStorageReader
 from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
-from limnograph.services.table.due import due_of, newest_location
+from limnograph.services.table.due import due_of, located
 from limnograph.services.table.histories import TableHistories
 
 KEPT, KEPT_S = 32, 600
@@ -36,10 +37,12 @@ class _KeptAnswer(NamedTuple):
 
 
 class StoragePages:
-    """Used on the event loop only."""
+    """Used on the event loop only. `source`: None if this server does not read the storage of tables."""
 
-    def __init__(self, store: HotStore, source: TableStorageReader, clock: Clock) -> None:
-        self._source, self._clock = source, clock
+    def __init__(
+        self, store: HotStore, engine: QueryEngine, clock: Clock, source: TableStorageReader | None = None
+    ) -> None:
+        self._engine, self._clock, self._source = engine, clock, source
         self._tables = TableHistories(store, clock)
         self._kept: OrderedDict[Key, _KeptAnswer] = OrderedDict()
         self._turn, self._waiting = asyncio.Lock(), 0
@@ -58,7 +61,9 @@ class StoragePages:
         )
 
     async def _answer(self, name: TableName, history: History, snapshot_id: int | None) -> _KeptAnswer:
-        location = newest_location(history)
+        if self._source is None:
+            return self._unread("this server does not read the storage of tables")
+        location = await asyncio.to_thread(located, self._engine, history)
         if location is None:
             return self._unread("no readable metadata of the table is known")
         key = (history.uuid, location, snapshot_id)
@@ -67,18 +72,18 @@ class StoragePages:
         self._waiting += 1
         try:
             async with self._turn:
-                return await self._kept_or_read(key, due_of(name, history, location))
+                return await self._kept_or_read(key, self._source, due_of(name, history, location))
         finally:
             self._waiting -= 1
 
-    async def _kept_or_read(self, key: Key, due: DueTable) -> _KeptAnswer:
+    async def _kept_or_read(self, key: Key, source: TableStorageReader, due: DueTable) -> _KeptAnswer:
         now = self._clock.now()
         known = self._kept.get(key)
         if known is not None and 0 <= now - known.at < KEPT_S * MICROS_PER_SECOND:
             self._kept.move_to_end(key)
             return known
         try:
-            reading = await asyncio.to_thread(self._source.storage, due, key[2], to_millis(now))
+            reading = await asyncio.to_thread(source.storage, due, key[2], to_millis(now))
         except MetadataError as error:
             return self._unread(f"the metadata of the table cannot be read: {error.detail}")
         self._kept[key] = found = _KeptAnswer(now, reading)
