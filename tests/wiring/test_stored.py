@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from limnograph.wiring.stored import StoredTables
+from limnograph.wiring.on_request.storage import StoredTables
 from msgspec.structs import replace
 
 from lakes import Lake, due_of, rows

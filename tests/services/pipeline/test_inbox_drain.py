@@ -72,7 +72,7 @@ def test_every_kind_is_written_to_its_own_table_once() -> None:
     inbox, store = filled(run_item("r")), MemoryMetaStore()
     inbox.put([InboxItem(kind, "k", msgspec.json.encode(fact), NOW) for kind, _, fact in facts])
     report = drain(inbox, store).run()
-    assert (report.appended, report.committed, report.set_aside, report.more) == (6, 6, 0, False)
+    assert (report.appended, report.committed, report.set_aside, report.more) == (7, 7, 0, False)
     assert held(store) == [("r", "ok")]
     assert all(store.rows(table).num_rows == 1 for _, table, _ in facts)
     assert store.rows(RUNS).to_pylist()[0]["tables"][0]["read_snapshot_id"] == 2**62

@@ -31,7 +31,7 @@ CHOOSE_EVERY = 10 * MICROS_PER_SECOND
 _log = logging.getLogger("limnograph.advice")
 
 
-class _Seen(NamedTuple):
+class _EvaluatedState(NamedTuple):
     """The state for which a table was evaluated, and when."""
 
     location: str | None
@@ -45,7 +45,7 @@ class AdviceEvaluator:
     def __init__(self, store: HotStore, judge: TableJudge, plans: PlanLog, clock: Clock) -> None:
         self._store, self._judge, self._plans, self._clock = store, judge, plans, clock
         self.board = AdviceBoard()
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _EvaluatedState] = {}
         self._queue: list[str] = []
         self._chosen_at = Micros(0)
 
@@ -87,7 +87,7 @@ class AdviceEvaluator:
                 found.append((bool(codes), seen is None, -(seen.at if seen else 0), uuid))
         return [uuid for *_, uuid in sorted(found)]
 
-    def _is_due(self, seen: _Seen, codes: frozenset[str], history: History, now: Micros) -> bool:
+    def _is_due(self, seen: _EvaluatedState, codes: frozenset[str], history: History, now: Micros) -> bool:
         if codes != seen.codes and now - seen.at >= AFTER_FINDING:
             return True
         return now - seen.at >= AFTER_COMMIT and newest_location(history) != seen.location
@@ -95,7 +95,7 @@ class AdviceEvaluator:
     def _evaluate(self, uuid: str, name: TableName, history: History) -> None:
         now, location = self._clock.now(), newest_location(history)
         findings = self._judge.inputs.findings()
-        self._seen[uuid] = _Seen(location, _codes(findings, uuid), now)
+        self._seen[uuid] = _EvaluatedState(location, _codes(findings, uuid), now)
         if location is None:
             self.board = self.board.with_failure(uuid, "no readable metadata of the table is known")
             return

@@ -1,4 +1,4 @@
-"""`limnograph advise LOCATION`: one table from storage, without catalog, settings and Spark, read in a killable child."""
+"""`limnograph advise LOCATION`: one table from storage, without catalog, settings and Spark, in a killable child."""
 
 from __future__ import annotations
 
