@@ -27,7 +27,7 @@ const FLOORS = [
   ['live'],
   ['page'],
   ['effects', 'findings'],
-  ['timeline'],
+  ['timeline', 'maintenance'],
   ['alerts', 'commit', 'schema', 'refs', 'settings'],
   ['explain', 'fleet', 'partitions', 'table-pages'],
   ['incident', 'table'],

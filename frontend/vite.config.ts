@@ -27,6 +27,16 @@ const LANES = /src\/lib\/(api\/lanes|table\/lanes|timeline\/shapes\/lane-style)\
 const TIMELINE =
   /src\/lib\/(timeline\/([a-z]+\/)?(BarsPlot|CommitMarks|Lane(Drawing|Head|Row)|RefFlags|SeriesPlot|TimeAxis|Timeline(|Footer|Top)|bars|bisect|brush|compare|flags|frame|keys|marks|navigation|path|pointer|readout|scale|spoken|ticks|values))\./;
 /**
+ * Small modules of many pages, what is said of findings, and the card of the next action: one file each, because the first
+ * load has the name of every file.
+ */
+const LISTS =
+  /src\/lib\/(ui\/(Breakable|SkeletonPanel|VerdictGlyph|row-keys|verdict)|page\/(StaleNotice|csv-export|lost-cursor|stale)|table-pages\/(ranged-answer|refresh))\./;
+const FINDINGS =
+  /src\/lib\/findings\/(FindingMark|LinkedPart|cause|effect|evidence|headline|moment|sentence|words)\./;
+const MAINTENANCE =
+  /src\/lib\/maintenance\/(NextAction|PricesNote|amounts|api|next|risk|sentence|words|plan\/\w+)\./;
+/**
  * What the browser's build does without: each stand-in says why. Kit reads answers of a rendering server and the state of
  * shallow routes with `devalue`, Svelte takes over what a server rendered. The server side of the build keeps both.
  */
@@ -83,6 +93,9 @@ export default defineConfig({
             { name: 'shared', test: SHARED },
             { name: 'lanes', test: LANES },
             { name: 'timeline', test: TIMELINE },
+            { name: 'lists', test: LISTS },
+            { name: 'findings', test: FINDINGS },
+            { name: 'maintenance', test: MAINTENANCE },
           ],
         },
       },

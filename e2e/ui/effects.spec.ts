@@ -22,6 +22,7 @@ test('the ledger of the last 30 days: shares, self-check, rows that read as sent
 }) => {
   await page.goto('/');
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Maintenance' }).click();
+  await page.getByRole('link', { name: 'Effects of maintenance' }).click();
   await expect(page).toHaveURL(new RegExp(`${LEDGER}$`));
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Effects of maintenance');
   await expect(page.getByRole('region', { name: 'Self-check' })).toContainText(

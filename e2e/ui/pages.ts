@@ -92,6 +92,23 @@ export const VIEWS: readonly View[] = [
     named: true,
     asks: true,
   },
+  {
+    name: 'maintenance of a table',
+    path: `${TABLE}/maintenance`,
+    drawn: (page) => expect(page.getByRole('heading', { name: 'Storage' })).toBeVisible(),
+    named: true,
+    asks: true,
+  },
+  {
+    name: 'maintenance',
+    path: '/maintenance',
+    drawn: async (page) => {
+      const plans = page.getByRole('list', { name: 'Plans, best value per cost first' });
+      await expect(plans.getByRole('group').nth(2)).toBeVisible();
+    },
+    named: true,
+    asks: true,
+  },
   { name: 'commits', path: '/commits', drawn: commitRows, named: true, asks: true },
   {
     name: 'effect ledger',

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { root } from '../browser.ts';
 import { DASHBOARD, HEADERS } from './headers.ts';
+import { maintenanceAnswer } from './maintenance-story.ts';
 import { Notebook } from './notebook.ts';
 import { Past } from './past.ts';
 import { nearestTo, questionOf, readAll, write, type Recorded } from './recordings.ts';
@@ -125,7 +126,9 @@ export class Stub {
     const question = questionOf(url);
     this.asked.push(question);
     this.log.push(`asked ${url.pathname}`);
+    const told = maintenanceAnswer(url);
     const recorded =
+      (told && { status: 200, body: told }) ??
       recordings.get(question) ??
       (this.nearest ? nearestTo(url, recordings) : source && this.records && (await this.#record(url)));
     if (url.pathname !== '/a') await this.#gate; // a link has to lead somewhere first

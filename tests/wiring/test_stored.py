@@ -11,7 +11,7 @@ from lakes import Lake, due_of, rows
 from limnograph.adapters.sandbox.idle import IdlePool
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.time import Millis
-from limnograph.wiring.stored import StoredTables
+from limnograph.wiring.on_request.storage import StoredTables
 
 
 def test_a_table_of_a_catalog_is_read_and_a_pointer_outside_it_is_refused(lake: Lake, tmp_path: Path) -> None:

@@ -112,6 +112,12 @@ executors = "sum(churn_executors)"
 memory = "sum(churn_memory_bytes)"
 prometheus = "main"
 """,
+    "[[readers]]": """
+[[readers]]
+jobs = "orders-stream"
+tables = "lake.sales.*"
+lag_hours = 12
+""",
     "[[objectives]]": """
 [[objectives]]
 tables = "lake.sales.*"

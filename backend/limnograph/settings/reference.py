@@ -75,6 +75,7 @@ def sections() -> Iterator[tuple[str, type[FrozenSettings] | None]]:
             "prometheus": "[prometheus.NAME]",
             "jobs": "[[jobs]]",
             "objectives": "[[objectives]]",
+            "readers": "[[readers]]",
             "owners": "[[owners]]",
         }
         yield many.get(name, f"[{name}]"), struct

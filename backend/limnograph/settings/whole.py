@@ -9,6 +9,7 @@ import msgspec
 
 from limnograph.settings.auth import AuthSettings
 from limnograph.settings.base import FrozenSettings
+from limnograph.settings.finding_storage import ReaderSettings
 from limnograph.settings.findings import FindingsSettings
 from limnograph.settings.lake import MetaSettings, ObjectiveSettings, ObserveSettings, OwnerSettings, RetentionSettings
 from limnograph.settings.prices import PricesSettings
@@ -29,6 +30,7 @@ class Settings(FrozenSettings, frozen=True, kw_only=True):
     jobs: tuple[JobSettings, ...] = ()
     objectives: tuple[ObjectiveSettings, ...] = ()
     owners: tuple[OwnerSettings, ...] = ()
+    readers: tuple[ReaderSettings, ...] = ()
     findings: FindingsSettings = FindingsSettings()
     prices: PricesSettings = PricesSettings()
     inbox: InboxSettings = InboxSettings()

@@ -13,10 +13,13 @@ from limnograph.services.jobs.discovery import ConfiguredJob
 from limnograph.services.server.live import Caps
 from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.settings import PrometheusSettings, Settings
+from limnograph.settings.prices import prices_of
 from limnograph.wiring.cold import cold_engine, metrics_sources
 from limnograph.wiring.finding_limits import limits_of, objectives_of
-from limnograph.wiring.server import ServerOptions, ServerServices, build_services
-from limnograph.wiring.stored import with_storage
+from limnograph.wiring.on_request.advice import AdvisedTables, with_advice
+from limnograph.wiring.on_request.storage import with_storage
+from limnograph.wiring.server import ServerServices, build_services
+from limnograph.wiring.server_options import ServerOptions
 from limnograph.wiring.watching import embedded_engine
 
 MB = 1_000_000
@@ -73,7 +76,8 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
         private_columns=settings.observe.columns.private,
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )
-    return with_storage(build_services(options), settings)
+    services = with_storage(build_services(options), settings)
+    return with_advice(services, AdvisedTables(settings), prices_of(settings.prices))
 
 
 def _public(server: PrometheusSettings) -> str:

@@ -46,7 +46,7 @@ from limnograph.services.extraction.extract import extract, facts_of, to_entries
 from limnograph.services.extraction.inspect import inspect
 from limnograph.services.extraction.stored import storage_reading
 from limnograph.wiring.formats import FORMATS, Format, format_of, table_of
-from limnograph.wiring.no_table import no_table
+from limnograph.wiring.locations.no_table import no_table
 
 FACTS_A_PART = 200
 
@@ -106,7 +106,7 @@ class TableParser:
                 yield from self._location_for_advice(question)
             case AdviseTable(due=due, now=now):
                 metadata, planner = self._for_advice(due)
-                yield advice_reading(metadata, planner, now)
+                yield advice_reading(metadata, planner, now, private=self._access.private)
             case ReadStorage(due=due, snapshot_id=snapshot_id, now=now):
                 metadata, planner = self._for_advice(due)
                 private = self._access.private

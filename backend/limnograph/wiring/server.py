@@ -4,21 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import NamedTuple
 
 from limnograph.domain.answers.alerts import AlertStreamEvent
-from limnograph.domain.finding_limits import FindingLimits
-from limnograph.domain.objectives import Objectives
-from limnograph.ports.active_alerts import ActiveAlerts
-from limnograph.ports.clock import Clock
-from limnograph.ports.counters import CounterStore
-from limnograph.ports.hot_source import Fresh
-from limnograph.ports.inbox import Inbox
-from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.alerts.context import AlertContext
 from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.pages import AlertPages
@@ -49,7 +39,7 @@ from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
 from limnograph.services.jobs.directory import JobDirectory
-from limnograph.services.jobs.discovery import ConfiguredJob, Jobs
+from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
@@ -59,16 +49,15 @@ from limnograph.services.reads.attempts import AttemptSource
 from limnograph.services.reads.log import ReadLog
 from limnograph.services.reads.source import ReadSource
 from limnograph.services.server.backend import Backend
-from limnograph.services.server.live import Caps, Live
+from limnograph.services.server.live import Live
 from limnograph.services.server.status import StatusService
 from limnograph.services.server.versions import LakeVersions
-from limnograph.services.sources.cold_reads import WITHIN_S, ColdEngine, ColdReads
+from limnograph.services.sources.cold_reads import ColdReads
 from limnograph.services.sources.metrics import Metrics
 from limnograph.services.table.columns.page import ColumnPages
 from limnograph.services.table.commit import CommitDetails
 from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import CommitLists
-from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.services.table.overview import TableService
 from limnograph.services.table.partitions.page import PartitionPages
 from limnograph.services.table.reads.page import ReadPages
@@ -80,60 +69,8 @@ from limnograph.services.timeline.timeline import TimelineService
 from limnograph.services.watcher.viewed import ViewedTables
 from limnograph.wiring.notes import note_pages
 from limnograph.wiring.observers import Observers, ObserverSources, observers_of
+from limnograph.wiring.server_options import ServerOptions
 from limnograph.wiring.watcher_link import Readiness, WatcherLink
-
-
-class ServerOptions(NamedTuple):
-    """Adapters and settings from which the server's services are built."""
-
-    engine: QueryEngine
-    """Reads the meta tables."""
-    inbox: Inbox
-    """Stores pushed runs, alerts and labels until the pipeline has committed them."""
-    clock: Clock
-    """The clock of all services."""
-    sources: Sequence[MetricsSource] = ()
-    """Metrics sources; the runtime closes them."""
-    cold: ColdEngine | None = None
-    """Engine for rows older than the hot window; None: `engine` reads them."""
-    cold_within_s: float = WITHIN_S
-    """How long a page waits for cold reads, seconds."""
-    hourly_days: int = 400
-    """Retention of hourly roll-ups, days."""
-    fresh: Fresh | None = None
-    """Reads only rows appended since a version; None: a refresh reads the whole window."""
-    hot_bytes: int | None = None
-    """Memory limit of the hot store in bytes; None: no limit."""
-    counters: CounterStore | None = None
-    """Persists the counters of `/metrics`; None: they restart at zero."""
-    caps: Caps = Caps()
-    """Limits on the number of open live streams."""
-    configured: tuple[ConfiguredJob, ...] = ()
-    """Jobs from the settings."""
-    watch_command: tuple[str, ...] = ()
-    """Command line of the watcher process; empty: no watcher."""
-    meta: str = "limnograph"
-    """Namespace of the meta tables, as in SQL."""
-    catalogs: Mapping[str, Mapping[str, str]] = MappingProxyType({})
-    """Properties of the observed catalogs by name."""
-    trino_catalogs: Mapping[str, str] = MappingProxyType({})
-    """Names of observed catalogs by Trino's names."""
-    active: ActiveAlerts | None = None
-    """Alertmanager's API; None: it is not queried."""
-    alertmanager: str | None = None
-    """Address of Alertmanager's pages for links; None: no links."""
-    graphs: Mapping[str, str] = MappingProxyType({})
-    """Public address of each metrics server by name."""
-    limits: FindingLimits = FindingLimits()
-    """Thresholds of findings."""
-    promised: Objectives = Objectives()
-    """Objectives for tables and jobs, whose miss is a finding."""
-    objectives: FreshnessObjectives = FreshnessObjectives()
-    """Maximum age of the last commit, by table."""
-    owners: tuple[tuple[str, str], ...] = ()
-    """Pairs of a pattern over table names and an owner; the first matching pattern counts."""
-    private_columns: tuple[str, ...] = ()
-    """Patterns of columns that are shown with counts only."""
 
 
 @dataclass(frozen=True)
@@ -200,6 +137,8 @@ class ServerServices(SharedServices):
     """The services that routes call."""
     gauges: TableGauges
     """Gauges and counters of the tables for `/metrics`."""
+    advisor: AdviceEvaluator | None = None
+    """Advises on tables; None: the server cannot read them."""
 
 
 def build_services(options: ServerOptions) -> ServerServices:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, retention_of
+from limnograph.analysis.advice.readers import ReaderNeed
+from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, own_ages, retention_of
 from limnograph.domain.advice.document import TableBytes
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.survey import TableSurvey
@@ -22,15 +22,7 @@ QUIET_GAPS = 3
 longer, are left out of rewrites: a row delete that is in flight fails if the rewrite commits first.
 """
 _GAPS = 200
-__all__ = ["DAY_MS", "HOUR_MS", "AdviceFacts", "ReadLoad", "Reader"]
-
-
-class Reader(NamedTuple):
-    """A reader that needs a snapshot. `because`: a phrase such as `stream clicks-to-gold reads from it`."""
-
-    name: str
-    snapshot_id: int
-    because: str
+__all__ = ["DAY_MS", "HOUR_MS", "AdviceFacts", "ReadLoad"]
 
 
 class ReadLoad(NamedTuple):
@@ -48,7 +40,7 @@ class AdviceFacts:
     freed     bytes of files that only the given snapshots reach; None: not known
     codes     codes of open findings
     reads     None: no engine reports its scans
-    readers   readers of snapshots; None: not known
+    readers   what readers need; None: not known
     saved     seconds per day that an action saves jobs, with its basis, by rule
     """
 
@@ -64,7 +56,7 @@ class AdviceFacts:
         freed: int | None = None,
         codes: Sequence[str] = (),
         reads: ReadLoad | None = None,
-        readers: Sequence[Reader] | None = None,
+        readers: Sequence[ReaderNeed] | None = None,
         saved: Mapping[str, tuple[float, str]] | None = None,
         returns: Sequence[float] = (),
         prices: Prices = Prices(),  # noqa: B008  # immutable
@@ -86,6 +78,11 @@ class AdviceFacts:
     def retention_days(self) -> float:
         """Days for which replaced files stay, by the table's own retention."""
         return retention_of(self.metadata.properties).age_ms / DAY_MS
+
+    @property
+    def refs_with_own_age(self) -> list[str]:
+        """Branches and tags past an age of their own, which Spark would apply in any expiry."""
+        return list(own_ages(self.metadata, self.now))
 
     def is_hot(self, written_at: Micros | None) -> bool:
         """Whether a partition was written within the quiet time."""

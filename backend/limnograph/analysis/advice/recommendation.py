@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from limnograph.analysis.advice.facts import AdviceFacts
 from limnograph.analysis.advice.planned import PlannedAction, RuleAnswer, plan_id
 from limnograph.analysis.advice.rules import plans_first
-from limnograph.analysis.advice.stating import stated
 from limnograph.analysis.advice.statements.subject import StatementTable
+from limnograph.analysis.advice.stating import stated
 from limnograph.domain.advice.document import NotKnown, NotWorth, PlanScope, Recommendation
 
 

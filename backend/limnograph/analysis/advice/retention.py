@@ -62,8 +62,12 @@ def expiry_at(metadata: TableMetadata, now: Millis, rule: RetentionRule) -> Expi
             staged += 1
         else:
             expired.add(snapshot_id)
-    old = tuple(sorted(name for name, ref in metadata.refs.items() if name != MAIN and _is_past(metadata, ref, now)))
-    return Expiry(frozenset(expired), old, staged)
+    return Expiry(frozenset(expired), own_ages(metadata, now), staged)
+
+
+def own_ages(metadata: TableMetadata, now: Millis) -> tuple[str, ...]:
+    """Branches and tags that are past their own age, sorted."""
+    return tuple(sorted(name for name, ref in metadata.refs.items() if name != MAIN and _is_past(metadata, ref, now)))
 
 
 def _of_ref(metadata: TableMetadata, name: str, ref: SnapshotRef, now: Millis, rule: RetentionRule) -> set[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from limnograph.analysis.findings.facts import TableFacts
@@ -17,7 +19,7 @@ def debt_half_lives(facts: TableFacts) -> list[float]:
     """
     debt, known = facts.numbers("debt_files"), np.flatnonzero(~np.isnan(facts.numbers("debt_files")))
     found: list[float] = []
-    for before, after in zip(known, known[1:], strict=False):
+    for before, after in pairwise(known):
         moves = range(int(before) + 1, int(after) + 1)
         if debt[before] < LEAST_FILES or 2 * debt[after] > debt[before] or not facts.replaced[list(moves)].any():
             continue

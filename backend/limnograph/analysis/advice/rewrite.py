@@ -10,6 +10,7 @@ from limnograph.analysis.advice.facts import AdviceFacts
 from limnograph.analysis.advice.guards import quiet_guard, replace_guard
 from limnograph.analysis.advice.money import payback_days, rewrite_cost, rewrite_saving
 from limnograph.analysis.advice.planned import PlannedAction
+from limnograph.analysis.advice.stating import is_exact
 from limnograph.analysis.advice.words import money
 from limnograph.domain.advice.document import (
     Estimate,
@@ -28,10 +29,9 @@ MOST_PARTITIONS = 200
 LEAST_SAVED_PER_MONTH = 1.0
 """In the currency of the prices: what costs a person's attention should save more."""
 MOST_PAYBACK_DAYS = 30
-SPECS = (
-    "a condition that selects only these partitions: files of several partition specs are live, and files of the other "
-    "specs could match it too; a plan for the whole table has to wait until no partition was written within the quiet "
-    "time"
+CONDITION = (
+    "a condition that selects only these partitions and no other file; a plan for the whole table has to wait until no "
+    "partition was written within the quiet time"
 )
 
 
@@ -43,7 +43,7 @@ class ChosenGroup(NamedTuple):
     plan: GroupPlan
 
 
-class Selection(NamedTuple):
+class ChosenGroups(NamedTuple):
     """Groups of a plan. `whole`: the plan needs no condition. `hot`: partitions that are left out."""
 
     groups: Sequence[ChosenGroup]
@@ -65,7 +65,7 @@ class Selection(NamedTuple):
         return max((at for group in self.groups if (at := group.written_at) is not None), default=None)
 
 
-def arguments(selection: Selection, action: str, options: Mapping[str, str]) -> dict[str, Any]:
+def arguments(selection: ChosenGroups, action: str, options: Mapping[str, str]) -> dict[str, Any]:
     """Exact arguments: partitions with the digest of their files, and options."""
     return {
         "action": action,
@@ -87,12 +87,12 @@ def _place(group: ChosenGroup) -> list[tuple[int, str]]:
     return [(each.spec_id, each.text) for each in group.partitions]
 
 
-def scope_of(selection: Selection) -> list[SurveyedPartition]:
+def scope_of(selection: ChosenGroups) -> list[SurveyedPartition]:
     """Partitions that a statement must select; empty: no condition is needed."""
     return [] if selection.whole else [each for group in selection.groups for each in group.partitions]
 
 
-def predicted(facts: AdviceFacts, selection: Selection) -> Predicted:
+def predicted(facts: AdviceFacts, selection: ChosenGroups) -> Predicted:
     """Files, bytes, seconds and cost of a rewrite."""
     files_in, files_out, bytes_in = selection.sum("files"), selection.sum("outputs"), selection.sum("bytes")
     seconds = rewrite_seconds(bytes_in)
@@ -147,7 +147,7 @@ def unworthy(rule: str, facts: AdviceFacts, plan: Predicted, value: PlanValue) -
     return NotWorth(rule=rule, text=text)
 
 
-def rewrite_guards(facts: AdviceFacts, selection: Selection) -> list[PlanGuard]:
+def rewrite_guards(facts: AdviceFacts, selection: ChosenGroups) -> list[PlanGuard]:
     """Guards of every rewrite."""
     return [quiet_guard(facts, selection.written_at, selection.hot), replace_guard(facts)]
 
@@ -155,7 +155,7 @@ def rewrite_guards(facts: AdviceFacts, selection: Selection) -> list[PlanGuard]:
 def planned(
     facts: AdviceFacts,
     what: tuple[str, str],
-    selection: Selection,
+    selection: ChosenGroups,
     options: Mapping[str, str],
     codes: Sequence[str],
 ) -> PlannedAction | NotWorth:
@@ -180,27 +180,27 @@ def planned(
 
 def selected(
     facts: AdviceFacts, rule: str, paying: Sequence[ChosenGroup], every: Sequence[ChosenGroup]
-) -> Selection | NotKnown | None:
+) -> ChosenGroups | NotKnown | None:
     """Of the groups that pay, those that a plan takes up. `every`: all groups in which the procedure would rewrite
     something without a condition. None: there is none.
 
-    A condition selects files by partition, in all specs. It is exact while only one spec is live; otherwise the plan
+    A plan for partitions needs a condition that selects no other file, of older specs neither. Without one, the plan
     is for the whole table, if nothing in it was written within the quiet time.
     """
     survey = facts.survey
     if survey is None or not paying:
         return None
     if all(not partition.text for group in every for partition in group.partitions):
-        return Selection(
+        return ChosenGroups(
             paying, whole=True, hot=0
         )  # an unpartitioned table is one group: its guard says when it is hot
     calm = [group for group in paying if not facts.is_hot(group.written_at)]
     hot = len(paying) - len(calm)
     if not calm:
         return None
-    if len(survey.specs_live) > 1:
-        if any(facts.is_hot(group.written_at) for group in every):
-            return NotKnown(rule=rule, missing=SPECS)
-        return Selection(every, whole=True, hot=0)
     chosen = sorted(calm, key=lambda group: group.plan.outputs - group.plan.files)[:MOST_PARTITIONS]
-    return Selection(chosen, whole=False, hot=hot)
+    if is_exact([each for group in chosen for each in group.partitions], survey):
+        return ChosenGroups(chosen, whole=False, hot=hot)
+    if any(facts.is_hot(group.written_at) for group in every):
+        return NotKnown(rule=rule, missing=CONDITION)
+    return ChosenGroups(every, whole=True, hot=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from limnograph.analysis.advice.compact import compact
 from limnograph.analysis.advice.deletes import compact_deletes, position_deletes
@@ -18,9 +18,11 @@ ICEBERG: tuple[Rule, ...] = (
     *(writer, compact_deletes, compact, position_deletes, manifests, expire, metadata_versions, orphans, cluster),
 )
 """In the order in which they should be run: first the cause; deletes before files; expiry last."""
+RULES: Mapping[str, tuple[Rule, ...]] = {"iceberg": ICEBERG}
+"""Rules by table format."""
 
 
-def answers(facts: AdviceFacts, rules: Sequence[Rule] = ICEBERG) -> list[RuleAnswer]:
+def answers(facts: AdviceFacts, rules: Sequence[Rule]) -> list[RuleAnswer]:
     """Answers of all rules. O(groups of the survey + snapshots)."""
     return [answer for rule in rules for answer in rule(facts)]
 

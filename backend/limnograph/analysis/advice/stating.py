@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from limnograph.analysis.advice.planned import PlannedAction
 from limnograph.analysis.advice.statements import iceberg
 from limnograph.analysis.advice.statements.scopes import PartitionChoice, PartitionScope, ScopeField
-from limnograph.analysis.advice.statements.subject import StatementResult, StatementTable
+from limnograph.analysis.advice.statements.selection import select
+from limnograph.analysis.advice.statements.subject import NoStatement, StatementResult, StatementTable
 from limnograph.domain.advice.document import StatementTexts
 from limnograph.domain.advice.survey import PartitionValue, SurveyedField, SurveyedPartition, TableSurvey
 
@@ -51,6 +52,17 @@ def choice(partitions: Sequence[SurveyedPartition], survey: TableSurvey) -> Part
     return PartitionChoice(
         chosen=[_scope(each, fields) for each in partitions], others=[_scope(each, fields) for each in others]
     )
+
+
+def is_exact(partitions: Sequence[SurveyedPartition], survey: TableSurvey) -> bool:
+    """Whether Spark has a condition that selects these partitions and no other."""
+    if not survey.partitions:
+        return False  # there are too many to know
+    try:
+        select(choice(partitions, survey))
+    except NoStatement:
+        return False
+    return True
 
 
 def _field(field: SurveyedField) -> ScopeField:

@@ -213,6 +213,10 @@ CommitWriter = Annotated[
     str | None,
     QueryParameter(name="writer", description="Only commits whose application has this in its name or id."),
 ]
+CommitUser = Annotated[
+    str | None,
+    QueryParameter(name="user", description="Only commits whose user has this in their name."),
+]
 CommitOrder = Annotated[
     CommitSort, QueryParameter(name="sort", description="`files`: most data files added or removed first.")
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from limnograph.analysis.findings.facts import TableFacts, no_facts
@@ -39,17 +40,17 @@ def judge(
     return JudgedHistory(facts, advised_findings(current))
 
 
-def advised_findings(facts: list[FindingFact]) -> list[AdvisedFinding]:
+def advised_findings(facts: Sequence[FindingFact]) -> list[AdvisedFinding]:
     """Those that are open, for the document."""
-    opened = [fact for fact in facts if fact.state == "open"]
-    opened.sort(key=lambda fact: (-severity_rank(fact.severity), fact.opened_at, fact.code, fact.subject))
-    return [
+    found = [
         AdvisedFinding(
-            code=fact.code,
-            severity=fact.severity,
-            subject=fact.subject,
-            opened_at=to_millis(fact.opened_at),
+            code=fact.code or "",
+            severity=fact.severity or "info",
+            subject=fact.subject or "",
+            opened_at=to_millis(fact.opened_at if fact.opened_at is not None else EPOCH),
             evidence=dict(fact.evidence or {}),
         )
-        for fact in opened
+        for fact in facts
+        if fact.state == "open"
     ]
+    return sorted(found, key=lambda each: (-severity_rank(each.severity), each.opened_at, each.code, each.subject))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from limnograph.analysis.advice.retention import expiry_at, retention_of
 from limnograph.domain.advice.document import NotKnown
 from limnograph.domain.advice.reading import AdviceReading, HeldReading
-from limnograph.domain.advice.survey import TableSurvey
+from limnograph.domain.advice.survey import SurveyedPartition, TableSurvey
 from limnograph.domain.errors import MetadataError, SourceError
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
@@ -20,23 +20,32 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.table_planner import TablePlanner
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.extraction.extract import ENTRIES_AT_ONCE, facts_of
+from limnograph.services.extraction.private_partitions import HIDDEN, PrivatePartitions
 from limnograph.services.pipeline.changes import ObservedTable, state_changes
 from limnograph.services.pipeline.ledger import Ledger
 
 UNNAMED = TableName("", "", "")
 """Name of a table that was read without a catalog."""
-DEEP = 200
-"""Latest snapshots that are read to their entries, so that rules see how the files were before; of older ones, the
-summaries suffice.
+NEWEST, REWRITES = 30, 20
+"""Snapshots that are read to their entries: the newest, and the newest rewrites with the commits before them, so that
+rules see what a rewrite changed. Of all others, the summaries suffice.
 """
 _SUMMARY = ("operation", "wap.id", "published-wap-id")
 
 
 def advice_reading(
-    metadata: TableMetadata, planner: TablePlanner | None, now: Millis, changes: list[ChangeFact] | None = None
+    metadata: TableMetadata,
+    planner: TablePlanner | None,
+    now: Millis,
+    changes: list[ChangeFact] | None = None,
+    private: Sequence[str] = (),
 ) -> AdviceReading:
-    """The table at `now`. What cannot be read is a reason, not an error."""
+    """The table at `now`. What cannot be read is a reason, not an error. `private`: patterns of columns of which no
+    value may be in it.
+    """
     survey, unread = _survey(metadata, planner)
+    if survey is not None and PrivatePartitions(metadata, private):
+        survey = without_partitions(survey)
     held, unsummed = _held(metadata, planner, now)
     return AdviceReading(
         metadata=_outline(metadata),
@@ -60,9 +69,7 @@ def _survey(metadata: TableMetadata, planner: TablePlanner | None) -> tuple[Tabl
         return None, f"the current files: {error.detail}"
 
 
-def _held(
-    metadata: TableMetadata, planner: TablePlanner | None, now: Millis
-) -> tuple[HeldReading | None, str | None]:
+def _held(metadata: TableMetadata, planner: TablePlanner | None, now: Millis) -> tuple[HeldReading | None, str | None]:
     if planner is None:
         return None, f"bytes that older versions of a table of format {metadata.format} hold"
     try:
@@ -72,6 +79,17 @@ def _held(
     return (None, found.missing) if isinstance(found, NotKnown) else (found, None)
 
 
+def without_partitions(survey: TableSurvey) -> TableSurvey:
+    """The survey without values of partitions, so that plans can only be for the whole table."""
+
+    def hidden(each: SurveyedPartition) -> SurveyedPartition:
+        return SurveyedPartition(spec_id=each.spec_id, text=HIDDEN if each.text else "", values=[])
+
+    groups = [replace(each, partitions=list(map(hidden, each.partitions))) for each in survey.groups]
+    deletes = [replace(each, partitions=list(map(hidden, each.partitions))) for each in survey.deletes]
+    return replace(survey, groups=groups, deletes=deletes, partitions=[])
+
+
 def judged_at(metadata: TableMetadata) -> Millis | None:
     """Time of the newest snapshot."""
     times = [each.timestamp_ms for each in metadata.snapshots.values() if each.timestamp_ms is not None]
@@ -79,13 +97,21 @@ def judged_at(metadata: TableMetadata) -> Millis | None:
 
 
 def history(metadata: TableMetadata, reader: TableReader, clock: Clock) -> Iterator[list[SnapshotFact]]:
-    """Facts of all snapshots in commit order, the latest DEEP down to their entries. Raises SourceError."""
-    ordered = [snapshot.snapshot_id for snapshot in metadata.ordered]
-    shallow, deep = ordered[:-DEEP], ordered[-DEEP:]
+    """Facts of all snapshots. Raises SourceError. O(snapshots), and O(live files) of each that is read deeply."""
+    ordered = metadata.ordered
+    chosen = _deep(ordered)
+    shallow = [each.snapshot_id for each in ordered if each.snapshot_id not in chosen]
+    deep = [each.snapshot_id for each in ordered if each.snapshot_id in chosen]
     if shallow:
         yield facts_of(metadata, _due(metadata, shallow), reader, clock)
     for first in range(0, len(deep), ENTRIES_AT_ONCE):
         yield facts_of(metadata, _due(metadata, deep[first : first + ENTRIES_AT_ONCE]), reader, clock)
+
+
+def _deep(ordered: list[Snapshot]) -> set[int]:
+    rewrites = [each for each in ordered if each.operation == "replace"][-REWRITES:]
+    found = {each.snapshot_id for each in (*ordered[-NEWEST:], *rewrites)}
+    return found | {each.parent_id for each in rewrites if each.parent_id is not None}
 
 
 def _due(metadata: TableMetadata, snapshot_ids: list[int]) -> DueTable:
@@ -118,4 +144,4 @@ def _outline(metadata: TableMetadata) -> TableMetadata:
         )
         for snapshot_id, each in metadata.snapshots.items()
     }
-    return msgspec.structs.replace(metadata, snapshots=bare, statistics=())
+    return replace(metadata, snapshots=bare, statistics=())

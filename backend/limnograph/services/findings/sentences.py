@@ -9,6 +9,7 @@ from collections.abc import Callable
 from limnograph.domain import wording as words
 from limnograph.domain.answers.findings import Finding
 from limnograph.domain.finding_codes import QUERIES, FindingCode
+from limnograph.services.findings.storage_sentences import STORAGE_SENTENCES
 
 
 def sentence_of(finding: Finding) -> str:
@@ -219,4 +220,5 @@ _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "filter_not_pruned": _unpruned,
     "commit_contention": _contention,
     "stream_batch_conflict": _stream_conflict,
+    **STORAGE_SENTENCES,
 }

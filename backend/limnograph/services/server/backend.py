@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from limnograph.domain.ids import TableName
 from limnograph.ports.clock import Clock
+from limnograph.services.advice.pages import MaintenancePages
 from limnograph.services.alerts.pages import AlertPages
 from limnograph.services.effects.ledger import EffectLedger
 from limnograph.services.events.intake import EventIntake
@@ -84,3 +85,5 @@ class Backend(NamedTuple):
     """The known table of a text such as `catalog.namespace.table`."""
     resolved: Callable[[TableName], TableName] = lambda name: name
     """The known name for a name in a path, which may be spelled without escapes."""
+    maintenance: MaintenancePages | None = None
+    """Recommended maintenance; None: the server cannot read tables."""

@@ -234,6 +234,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/maintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Recommended maintenance, best value first
+         * @description Plans that the rules recommend, ranked by what they save in a month for what they cost. Nothing is executed. A
+         *     value that is not known is null, and such plans come last.
+         */
+        get: operations["listMaintenance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/notes": {
         parameters: {
             query?: never;
@@ -651,6 +672,26 @@ export interface paths {
          *     latest label on a commit of a job applies; `withdrawn` retracts it. Nothing is ever deleted.
          */
         post: operations["postLabel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/maintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Recommended maintenance of one table
+         * @description Findings, plans with their statements, what does not pay, what is not known, bytes and cost of one table.
+         */
+        get: operations["getTableMaintenance"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1452,7 +1493,7 @@ export interface components {
         };
         /**
          * CommitRow
-         * @description A commit in a list.
+         * @description A commit in a list. `user`: as the engine that wrote it reports; null: it reports none.
          */
         CommitRow: {
             added_bytes: number | null;
@@ -1476,6 +1517,7 @@ export interface components {
             t: number;
             table: string;
             total_data_files: number | null;
+            user: string | null;
         };
         /**
          * CommitStreamEvent
@@ -1627,7 +1669,7 @@ export interface components {
         EarlierEvent: {
             at: number | null;
             closed_by: string | null;
-            code: ("bounds_jump" | "cardinality_jump" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable") | null;
+            code: ("bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch") | null;
             ended_at: number | null;
             id: string;
             /** @enum {unknown} */
@@ -1847,7 +1889,7 @@ export interface components {
             closed_at: number | null;
             closed_by: string | null;
             /** @enum {unknown} */
-            code: "bounds_jump" | "cardinality_jump" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable";
+            code: "bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch";
             effects: components["schemas"]["FindingEffect"][];
             evaluated_at: number | null;
             evidence: {
@@ -1855,7 +1897,7 @@ export interface components {
             };
             finding_id: string;
             /** @enum {unknown} */
-            group: "columns" | "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "readers" | "schema" | "writers";
+            group: "catalog" | "columns" | "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "readers" | "schema" | "storage" | "writers";
             namespace: string;
             /** @default null */
             notes: number | null;
@@ -1927,7 +1969,7 @@ export interface components {
         FindingStreamEvent: {
             catalog: string;
             /** @enum {unknown} */
-            code: "bounds_jump" | "cardinality_jump" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable";
+            code: "bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch";
             finding_id: string;
             /** @enum {unknown} */
             severity: "critical" | "info" | "warning";
@@ -4443,6 +4485,8 @@ export interface operations {
                 schema_changed?: boolean;
                 /** @description Only commits whose application has this in its name or id. */
                 writer?: string;
+                /** @description Only commits whose user has this in their name. */
+                user?: string;
                 /** @description `files`: most data files added or removed first. */
                 sort?: "newest" | "files";
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
@@ -4742,7 +4786,7 @@ export interface operations {
                 /** @description Only this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | null;
                 /** @description Only this table: `catalog.namespace.table`. */
                 table?: string;
                 /** @description Only findings with this owner. */
@@ -4954,6 +4998,97 @@ export interface operations {
             };
             /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listMaintenance: {
+        parameters: {
+            query?: {
+                /** @description Only this rule, such as `compact`. */
+                rule?: string;
+                /** @description Only this action, such as `rewrite_data_files`. */
+                action?: string;
+                /** @description Only tables with this owner. */
+                owner?: string;
+                /** @description Only tables whose name contains this text. */
+                q?: string;
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
+                cursor?: string;
+                /** @description Rows per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenancePage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6147,7 +6282,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -6265,7 +6400,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -6670,6 +6805,8 @@ export interface operations {
                 schema_changed?: boolean;
                 /** @description Only commits whose application has this in its name or id. */
                 writer?: string;
+                /** @description Only commits whose user has this in their name. */
+                user?: string;
                 /** @description `files`: most data files added or removed first. */
                 sort?: "newest" | "files";
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
@@ -7054,6 +7191,100 @@ export interface operations {
             };
             /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTableMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableMaintenance"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -14,7 +14,7 @@ const PAGES: Partial<Record<Action, string>> = {
   alerts: '/alerts',
   findings: '/findings',
   commits: '/commits',
-  maintenance: '/maintenance/ledger',
+  maintenance: '/maintenance',
   status: '/status',
 };
 

@@ -26,7 +26,8 @@ const PAGES = [
   ['Findings', '/findings', 'G I'],
   ['Alerts', '/alerts', 'G A'],
   ['Commits', '/commits', 'G C'],
-  ['Maintenance', '/maintenance/ledger', 'G M'],
+  ['Maintenance', '/maintenance', 'G M'],
+  ['Effects of maintenance', '/maintenance/ledger', ''],
   ['Status', '/status', 'G S'],
   ['Settings', '/settings', ''],
 ] as const;

@@ -33,6 +33,15 @@ test('a finding leads back to the list of findings, whose tab it marks', () => {
   expect([title, product.find((tab) => tab.current)?.href]).toEqual(['Finding', '/findings']);
 });
 
+test('effects of maintenance lead back to its queue, whose tab they mark', () => {
+  const { crumbs, product, title } = placeOf('/maintenance/ledger', {});
+  expect(crumbs).toEqual([
+    { text: 'Maintenance', href: '/maintenance' },
+    { text: 'Effects', subject: true },
+  ]);
+  expect([title, product.find((tab) => tab.current)?.href]).toEqual(['Effects', '/maintenance']);
+});
+
 test('a table is reached by its levels, and its name is unescaped', () => {
   const { crumbs, title } = placeOf('/t/[catalog]/[ns]/[table]', TABLE);
   expect(crumbs.map((crumb) => crumb.text)).toEqual(['lake', 'sales', 'customer.events']);
@@ -73,6 +82,7 @@ test('every page of a table is a tab, and range and zone go along', () => {
     'Partitions',
     'Schema',
     'Refs',
+    'Maintenance',
   ]);
   expect(tabs.find((tab) => tab.current)?.href).toBe(
     '/t/lake/sales/customer~devents/partitions?from=now-6h&tz=UTC',

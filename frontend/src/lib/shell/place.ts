@@ -50,6 +50,7 @@ const RECORDS = [
   { route: '/alerts/', below: '/alerts', title: 'Incident' },
   { route: '/findings/', below: '/findings', title: 'Finding' },
   { route: '/runbooks/', below: '/alerts', title: 'Runbook' },
+  { route: '/maintenance/', below: '/maintenance', title: 'Effects' },
 ] as const;
 
 const PRODUCT: Record<string, string> = {
@@ -57,7 +58,7 @@ const PRODUCT: Record<string, string> = {
   '/findings': 'Findings',
   '/alerts': 'Alerts',
   '/commits': 'Commits',
-  '/maintenance/ledger': 'Maintenance',
+  '/maintenance': 'Maintenance',
   '/status': 'Status',
   '/settings': 'Settings',
 };
@@ -88,6 +89,7 @@ const PAGES = {
   partitions: 'Partitions',
   schema: 'Schema',
   refs: 'Refs',
+  maintenance: 'Maintenance',
 } as const;
 
 /** `kept`: the query that goes along from one page to the next, so that range and zone stay. */

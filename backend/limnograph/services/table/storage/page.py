@@ -7,20 +7,20 @@ kept while the table does not change, for at most KEPT_S.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import OrderedDict
 from typing import NamedTuple
 
 from limnograph.domain.answers.storage import StoragePage, StorageReading
-from limnograph.domain.errors import MetadataError, SourceError, TooManyRequests
+from limnograph.domain.errors import MetadataError, TooManyRequests
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.clock import Clock
-from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.ports.query_engine import QueryEngine
 from limnograph.ports.table_storage import TableStorageReader
 from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
+from limnograph.services.table.due import due_of, located
 from limnograph.services.table.histories import TableHistories
 
 KEPT, KEPT_S = 32, 600
@@ -63,7 +63,7 @@ class StoragePages:
     async def _answer(self, name: TableName, history: History, snapshot_id: int | None) -> _KeptAnswer:
         if self._source is None:
             return self._unread("this server does not read the storage of tables")
-        location = await asyncio.to_thread(self._newest_location, history)
+        location = await asyncio.to_thread(located, self._engine, history)
         if location is None:
             return self._unread("no readable metadata of the table is known")
         key = (history.uuid, location, snapshot_id)
@@ -72,7 +72,7 @@ class StoragePages:
         self._waiting += 1
         try:
             async with self._turn:
-                return await self._kept_or_read(key, self._source, _due(name, history, location))
+                return await self._kept_or_read(key, self._source, due_of(name, history, location))
         finally:
             self._waiting -= 1
 
@@ -91,29 +91,7 @@ class StoragePages:
             self._kept.popitem(last=False)
         return found
 
-    def _newest_location(self, history: History) -> str | None:
-        """The newest known metadata file: of the last commit, or of a later change such as an expiry. Blocks."""
-        seen = history.table.seen
-        known = [(seen.located_at, seen.location), *((each.at, each.metadata_location) for each in history.changes)]
-        columns, start = ("at", "metadata_location"), Micros(max(seen.located_at, 0))
-        query = MetaQuery(table="changes", columns=columns, table_uuids=(history.uuid,), start=start)
-        with contextlib.suppress(SourceError):
-            known += self._engine.select(query).select(columns).iter_rows() if history.uuid else ()
-        return max(((at, location) for at, location in known if location), default=(0, None))[1]
-
     def _unread(self, why: str) -> _KeptAnswer:
         return _KeptAnswer(
             self._clock.now(), StorageReading(bytes=None, bytes_missing=why, tree=None, tree_missing=why)
         )
-
-
-def _due(name: TableName, history: History, location: str) -> DueTable:
-    return DueTable(
-        catalog=name.catalog,
-        namespace=name.namespace,
-        table=name.table,
-        table_uuid=history.uuid,
-        metadata_location=location,
-        snapshot_ids=[],
-        format=(history.head.format if history.head else None) or "iceberg",
-    )

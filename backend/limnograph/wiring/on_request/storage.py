@@ -1,4 +1,4 @@
-"""Lets the server read the storage of observed tables on request, in one child process that the first one starts."""
+"""Lets the server read what tables store on request: in one child process, started by the first request."""
 
 from __future__ import annotations
 
