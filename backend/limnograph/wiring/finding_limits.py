@@ -18,7 +18,14 @@ def objectives_of(settings: Settings) -> Objectives:
     """What the settings promise."""
     return Objectives(
         [
-            Objective(each.tables, each.freshness_seconds, each.jobs, each.duration_seconds, each.window_seconds)
+            Objective(
+                each.tables,
+                each.freshness_seconds,
+                each.jobs,
+                each.duration_seconds,
+                each.window_seconds,
+                each.query_p95_seconds,
+            )
             for each in settings.objectives
         ]
     )

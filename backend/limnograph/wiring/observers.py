@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.objectives import Objectives
 from limnograph.domain.watch import Sighted
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
@@ -48,13 +49,14 @@ class ObserverSources(NamedTuple):
     cold: QueryEngine
     sighted: Callable[[], Sighted | None]
     private: tuple[str, ...] = ()
+    objectives: Objectives = Objectives()
 
 
 def observers_of(sources: ObserverSources, clock: Clock, limits: FindingLimits) -> Observers:
     """Observers over the given sources."""
-    store, log, engine, cold, sighted, private = sources
+    store, log, engine, cold, sighted, private, objectives = sources
     return Observers(
-        ReadFindings(store, log, engine, clock, limits=limits),
+        ReadFindings(store, log, engine, clock, limits=limits, objectives=objectives),
         ReportFindings(store, log, AttemptSource(log, cold, clock), clock, limits=limits),
         ColumnFindings(engine, clock, limits, private),
         PointerFindings(store, sighted, clock, limits=limits),

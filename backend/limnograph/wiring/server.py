@@ -206,7 +206,7 @@ def _shared(options: ServerOptions) -> SharedServices:
             directory=directory,
         ),
         observers=observers_of(
-            ObserverSources(store, read_log, engine, old, watcher.sighted, options.private_columns),
+            ObserverSources(store, read_log, engine, old, watcher.sighted, options.private_columns, options.promised),
             clock,
             options.limits,
         ),
