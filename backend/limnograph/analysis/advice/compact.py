@@ -42,8 +42,8 @@ def compact(facts: AdviceFacts) -> list[RuleAnswer]:
     selection = selected(facts, RULE, paying, every)
     if isinstance(selection, NotKnown):
         return [selection]
-    if selection is None or _saved(selection.groups) < least:
-        hot = [group for group in paying if facts.is_hot(group.written_at)]
+    hot = [group for group in paying if facts.is_hot(group.written_at)]
+    if selection is None or (not selection.whole and _saved(paying) - _saved(hot) < least):
         quiet = lasting(facts.quiet_ms / 1_000)
         who = "1 partition with small files was" if len(hot) == 1 else f"{len(hot):,} partitions with small files were"
         return [NotWorth(rule=RULE, text=f"{who} written within the last {quiet}, and left out until then")]

@@ -39,7 +39,8 @@ def compact_deletes(facts: AdviceFacts) -> list[RuleAnswer]:
 
 
 def _is_due(group: SurveyedGroup) -> bool:
-    return group.deleted >= DELETED_SHARE * max(group.rows, 1) or group.delete_files >= FILES_A_DATA_FILE * group.files
+    applied = group.delete_files - group.dangling
+    return group.deleted >= DELETED_SHARE * max(group.rows, 1) or applied >= FILES_A_DATA_FILE * group.files
 
 
 def _is_scoped(group: SurveyedGroup) -> bool:

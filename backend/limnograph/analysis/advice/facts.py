@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
@@ -79,10 +79,9 @@ class AdviceFacts:
         """Days for which replaced files stay, by the table's own retention."""
         return retention_of(self.metadata.properties).age_ms / DAY_MS
 
-    @property
-    def refs_with_own_age(self) -> list[str]:
-        """Branches and tags past an age of their own, which Spark would apply in any expiry."""
-        return list(own_ages(self.metadata, self.now))
+    def refs_with_own_age(self, expiring: Collection[int]) -> list[str]:
+        """Branches and tags with an age of their own, by which Spark would remove more than these snapshots."""
+        return list(own_ages(self.metadata, self.now, expiring))
 
     def is_hot(self, written_at: Micros | None) -> bool:
         """Whether a partition was written within the quiet time."""

@@ -1,5 +1,7 @@
 """Rule `manifests`: twice as many manifests as their bytes need, and at least 20 more than that.
 
+Its arguments name no snapshot: rewriting manifests changes no file, so a plan stays the same while commits arrive.
+
 Source: `commit.manifest.target-size-bytes` (8 MiB). One plan a partition spec, because the procedure merges the
 manifests of one spec.
 """
@@ -29,16 +31,20 @@ def manifests(facts: AdviceFacts) -> list[RuleAnswer]:
     by_spec: dict[int, list[SurveyedManifests]] = defaultdict(list)
     for each in facts.survey.manifests:
         by_spec[each.spec_id].append(each)
+    if any(each.bytes is None for each in facts.survey.manifests):
+        return [
+            NotKnown(rule=RULE, missing="sizes of the manifests, which a table without manifest lists does not have")
+        ]
     found: list[RuleAnswer] = []
     for spec_id, parts in sorted(by_spec.items()):
-        count, wanted = sum(each.count for each in parts), sum(-(-each.bytes // target) or 1 for each in parts)
+        count, wanted = sum(each.count for each in parts), sum(-(-(each.bytes or 0) // target) or 1 for each in parts)
         if count >= FACTOR * wanted and count - wanted >= LEAST_EXCESS:
-            found.append(_plan(facts, spec_id, parts, wanted))
+            found.append(_plan(facts, spec_id, parts, wanted, target))
     return found
 
 
-def _plan(facts: AdviceFacts, spec_id: int, parts: list[SurveyedManifests], wanted: int) -> PlannedAction:
-    count, size = sum(each.count for each in parts), sum(each.bytes for each in parts)
+def _plan(facts: AdviceFacts, spec_id: int, parts: list[SurveyedManifests], wanted: int, target: int) -> PlannedAction:
+    count, size = sum(each.count for each in parts), sum(each.bytes or 0 for each in parts)
     return PlannedAction(
         action="rewrite_manifests",
         rule=RULE,
@@ -46,7 +52,7 @@ def _plan(facts: AdviceFacts, spec_id: int, parts: list[SurveyedManifests], want
         arguments={
             "action": "rewrite_manifests",
             "spec_id": spec_id,
-            "snapshot_id": str(facts.survey.snapshot_id) if facts.survey else None,
+            "target_bytes": target,
         },
         predicted=Predicted(files_in=count, files_out=wanted, bytes_in=size, bytes_out=size),
         value=PlanValue(),

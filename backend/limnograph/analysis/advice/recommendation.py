@@ -18,7 +18,7 @@ def recommendations(facts: AdviceFacts, answers: Sequence[RuleAnswer], table: St
 
 
 def _recommendation(facts: AdviceFacts, plan: PlannedAction, table: StatementTable) -> Recommendation:
-    texts = stated(plan, table, facts.survey, facts.refs_with_own_age)
+    texts = stated(plan, table, facts.survey, facts.refs_with_own_age(plan.snapshots))
     return Recommendation(
         plan_id=plan_id(facts.metadata.table_uuid, plan),
         action=plan.action,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from limnograph.domain.metadata.table import MAIN, SnapshotRef, TableMetadata
@@ -56,30 +56,54 @@ def expiry_at(metadata: TableMetadata, now: Millis, rule: RetentionRule) -> Expi
     staged, expired = 0, set[int]()
     for snapshot_id, snapshot in metadata.snapshots.items():
         at = snapshot.timestamp_ms
-        if snapshot_id in kept or at is None or now - at <= rule.age_ms:
+        if snapshot_id in kept or at is None:
             continue
-        if snapshot_id not in referenced and _is_staged(metadata, snapshot_id):
-            staged += 1
-        else:
+        if snapshot_id in referenced:
             expired.add(snapshot_id)
-    return Expiry(frozenset(expired), own_ages(metadata, now), staged)
+        elif now - at > rule.age_ms:
+            is_staged = _is_staged(metadata, snapshot_id)
+            staged += is_staged
+            expired |= set() if is_staged else {snapshot_id}
+    return Expiry(frozenset(expired), past_refs(metadata, now), staged)
 
 
-def own_ages(metadata: TableMetadata, now: Millis) -> tuple[str, ...]:
+def past_refs(metadata: TableMetadata, now: Millis) -> tuple[str, ...]:
     """Branches and tags that are past their own age, sorted."""
     return tuple(sorted(name for name, ref in metadata.refs.items() if name != MAIN and _is_past(metadata, ref, now)))
 
 
+def own_ages(metadata: TableMetadata, now: Millis, expiring: Collection[int]) -> tuple[str, ...]:
+    """Branches and tags because of whose own ages Spark would remove more in an expiry that names the snapshots
+    `expiring`: those past their age, and branches that have a snapshot age of their own, which has no floor there.
+    """
+    kept: set[int] = set()
+    found = set(past_refs(metadata, now))
+    branches = {name: ref for name, ref in metadata.refs.items() if ref.type == "branch" or name == MAIN}
+    least = _number(metadata.properties.get(MIN_KEPT), 1)
+    for ref in branches.values():
+        own = ref.retention
+        kept |= _of_branch(metadata, ref, now, own.get("max-snapshot-age-ms"), own.get("min-snapshots-to-keep", least))
+    kept |= {ref.snapshot_id for ref in metadata.refs.values()} | set(expiring)
+    for name, ref in branches.items():
+        if any(snapshot_id not in kept for snapshot_id in metadata.ancestors(ref.snapshot_id)):
+            found.add(name)
+    return tuple(sorted(found))
+
+
 def _of_ref(metadata: TableMetadata, name: str, ref: SnapshotRef, now: Millis, rule: RetentionRule) -> set[int]:
-    """Snapshots that a ref keeps: of a branch, its ancestors until one is too old and enough are kept."""
+    """Snapshots that a ref keeps, by its own retention where it has one, not below the floors."""
     if ref.type != "branch" and name != MAIN:
         return {ref.snapshot_id}
     age = max(ref.retention.get("max-snapshot-age-ms", rule.age_ms), LEAST_AGE_MS)
-    least = max(ref.retention.get("min-snapshots-to-keep", rule.kept), LEAST_KEPT)
+    return _of_branch(metadata, ref, now, age, max(ref.retention.get("min-snapshots-to-keep", rule.kept), LEAST_KEPT))
+
+
+def _of_branch(metadata: TableMetadata, ref: SnapshotRef, now: Millis, age: int | None, least: int) -> set[int]:
+    """A branch's snapshot and its ancestors until one is too old and enough are kept. `age` None: all of them."""
     kept: set[int] = set()
     for snapshot_id in metadata.ancestors(ref.snapshot_id):
         at = metadata.snapshots[snapshot_id].timestamp_ms
-        if len(kept) >= least and at is not None and now - at > age:
+        if len(kept) >= least and age is not None and at is not None and now - at > age:
             break
         kept.add(snapshot_id)
     return kept | {ref.snapshot_id}

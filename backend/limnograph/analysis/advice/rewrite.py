@@ -10,6 +10,7 @@ from limnograph.analysis.advice.facts import AdviceFacts
 from limnograph.analysis.advice.guards import quiet_guard, replace_guard
 from limnograph.analysis.advice.money import payback_days, rewrite_cost, rewrite_saving
 from limnograph.analysis.advice.planned import PlannedAction
+from limnograph.analysis.advice.statements.selection import MOST_CONJUNCTIONS
 from limnograph.analysis.advice.stating import is_exact
 from limnograph.analysis.advice.words import money
 from limnograph.domain.advice.document import (
@@ -24,11 +25,13 @@ from limnograph.domain.advice.document import (
 from limnograph.domain.advice.survey import GroupPlan, SurveyedPartition
 from limnograph.domain.time import Micros
 
-MOST_PARTITIONS = 200
-"""Partitions of one plan: a person can still read its condition, and the next plan takes up the others."""
+MOST_PARTITIONS = MOST_CONJUNCTIONS
+"""Partitions of one plan: as many as a condition may name. The next plan takes up the others."""
 LEAST_SAVED_PER_MONTH = 1.0
 """In the currency of the prices: what costs a person's attention should save more."""
 MOST_PAYBACK_DAYS = 30
+UNPRICED = frozenset({"compact_deletes"})
+"""Rules whose value is not the number of files: what applying deletes costs a reader is unknown until measured."""
 CONDITION = (
     "a condition that selects only these partitions and no other file; a plan for the whole table has to wait until no "
     "partition was written within the quiet time"
@@ -120,10 +123,10 @@ def cost_of(facts: AdviceFacts, bytes_in: int, files_in: int, files_out: int, se
 
 
 def value_of(facts: AdviceFacts, rule: str, plan: Predicted) -> PlanValue:
-    """What fewer files save; unknown without known reads."""
+    """What fewer files save; unknown without known reads, and for UNPRICED rules."""
     saved = facts.saved.get(rule)
     seconds = SavedTime(mid=saved[0], basis=saved[1]) if saved else None
-    if facts.reads is None or plan.files_in is None or plan.files_out is None or plan.cost is None:
+    if rule in UNPRICED or facts.reads is None or plan.files_in is None or plan.files_out is None or plan.cost is None:
         return PlanValue(seconds_per_day=seconds)
     saving = rewrite_saving(plan.files_in, plan.files_out, facts.reads.scans_per_day, facts.prices)
     days = payback_days(plan.cost.mid, saving)
@@ -191,9 +194,7 @@ def selected(
     if survey is None or not paying:
         return None
     if all(not partition.text for group in every for partition in group.partitions):
-        return ChosenGroups(
-            paying, whole=True, hot=0
-        )  # an unpartitioned table is one group: its guard says when it is hot
+        return ChosenGroups(every, whole=True, hot=0)  # an unpartitioned table: its guard says when it is hot
     calm = [group for group in paying if not facts.is_hot(group.written_at)]
     hot = len(paying) - len(calm)
     if not calm:

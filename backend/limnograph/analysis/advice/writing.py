@@ -32,10 +32,10 @@ def writer(facts: AdviceFacts) -> list[RuleAnswer]:
 
 
 def metadata_versions(facts: AdviceFacts) -> list[RuleAnswer]:
-    """More than 100 metadata files are in the log, and none is ever deleted."""
+    """100 metadata files are in the log, which by default lists no more, and none is ever deleted."""
     metadata = facts.metadata
     deletes = metadata.properties.get(DELETES_METADATA, "false").strip().lower() == "true"
-    if metadata.format != "iceberg" or deletes or len(metadata.metadata_log) <= MOST_VERSIONS:
+    if metadata.format != "iceberg" or deletes or len(metadata.metadata_log) < MOST_VERSIONS:
         return []
     properties = {DELETES_METADATA: "true", "write.metadata.previous-versions-max": str(MOST_VERSIONS)}
     text = "The next commit deletes the oldest metadata files. A reader that was given such a file's location fails."

@@ -61,6 +61,7 @@ class SurveyedGroup(msgspec.Struct, frozen=True, kw_only=True):
     table.
 
     written_at  latest commit that added or removed a file; None: not among the retained snapshots
+    dangling    delete files of the group that apply to none of its files; they are not in `deleted`
     deleted     rows that position deletes of the group remove, at most
     compact     by the rule of the table; `purge` also files of which a tenth of the rows is deleted; `every`: all
                 files, of a group with delete files
@@ -74,6 +75,7 @@ class SurveyedGroup(msgspec.Struct, frozen=True, kw_only=True):
     delete_files: int
     equality_files: int
     delete_bytes: int
+    dangling: int
     deleted: int
     written_at: Micros | None
     compact: GroupPlan | None
@@ -90,12 +92,12 @@ class DeleteGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SurveyedManifests(msgspec.Struct, frozen=True, kw_only=True):
-    """Manifests of one spec and content (data or deletes)."""
+    """Manifests of one spec and content (data or deletes). `bytes` None: the metadata lists them without sizes (v1)."""
 
     spec_id: int
     deletes: bool
     count: int
-    bytes: int
+    bytes: int | None
 
 
 class TableSurvey(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limnograph.adapters.iceberg.held.held_bytes import held_bytes
+from limnograph.adapters.iceberg.held.held_bytes import held_and_freed, held_bytes
 from limnograph.adapters.iceberg.metadata.metadata import parse_metadata
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.analysis.held import DAY_MS, LADDER
 from limnograph.domain.advice.document import NotKnown, TableBytes
+from limnograph.domain.advice.reading import HeldReading
 from limnograph.domain.time import Millis
 from metadata_writer import DATA, EQUALITY_DELETES, POSITION_DELETES, File, MetadataTable
 
@@ -156,7 +157,7 @@ class Story:
         self.table.delete(*some)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(
     version=st.sampled_from([1, 2, 2, 3]),
     inline=st.booleans(),
@@ -174,6 +175,32 @@ def test_any_history_has_the_bytes_of_the_set_difference(
             story.run(step)
         now = table.now_ms + later * DAY_MS // 2
         assert known(table, now) == expected(table, now)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    version=st.sampled_from([1, 2, 2, 3]),
+    steps=st.lists(st.integers(0, 9), min_size=1, max_size=14),
+    seed=st.integers(0, 1 << 30),
+    share=st.sampled_from([0.0, 0.2, 0.5, 0.8, 1.0]),
+)
+def test_any_set_of_snapshots_frees_the_bytes_that_no_other_one_reaches(
+    version: int, steps: list[int], seed: int, share: float
+) -> None:
+    """Also the current snapshot of a ref: which ones may expire is not decided here."""
+    with TemporaryDirectory() as folder:
+        table = MetadataTable(Path(folder), version=version, seed=seed)
+        story = Story(table, seed)
+        for step in steps:
+            story.run(step)
+        expiring = frozenset(one for one in table.snapshots if story.random.random() < share)
+        path = table.folder / "metadata" / table.metadata_location.rpartition("/")[2]
+        metadata = parse_metadata(path.read_bytes(), table.metadata_location)
+        answer = held_and_freed(FILES, metadata, Millis(table.now_ms), expiring)
+        assert isinstance(answer, HeldReading), answer
+        kept = reached(table, *(one for one in table.snapshots if one not in expiring))
+        assert answer.freed == difference(reached(table, *table.snapshots), kept)
+        assert answer.bytes == expected(table, table.now_ms)
 
 
 def test_an_empty_table_has_no_bytes_but_its_metadata(tmp_path: Path) -> None:

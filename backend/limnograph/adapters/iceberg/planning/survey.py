@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from limnograph.adapters.iceberg.manifests.entries import DATA, EQUALITY_DELETES, POSITION_DELETES
+from limnograph.adapters.iceberg.planning.dangling import dangling
 from limnograph.adapters.iceberg.planning.live_entries import LiveEntries, live_entries
 from limnograph.adapters.iceberg.reader import IcebergReader
 from limnograph.adapters.iceberg.sums.shape import nulls_place, planned_groups
@@ -207,7 +209,7 @@ def _groups(metadata: TableMetadata, files: LiveEntries, group: Longs, plans: _P
     members: list[set[int]] = [set() for _ in range(numbers.size)]
     for place, index in set(zip(files.place.tolist(), inverse.tolist(), strict=True)):
         members[index].add(place)
-    sums = _Sums(files, inverse, numbers.size)
+    sums = _Sums(files, inverse, numbers.size, dangling(metadata, files))
     found = []
     for index, number in enumerate(numbers.tolist()):
         places = sorted(members[index])
@@ -229,7 +231,7 @@ def _groups(metadata: TableMetadata, files: LiveEntries, group: Longs, plans: _P
 class _Sums:
     """Numbers of each group."""
 
-    def __init__(self, files: LiveEntries, index: npt.NDArray[np.intp], count: int) -> None:
+    def __init__(self, files: LiveEntries, index: npt.NDArray[np.intp], count: int, idle: Flags) -> None:
         def added(values: npt.NDArray[np.generic], chosen: Flags) -> list[int]:
             found = np.zeros(count, np.int64)
             np.add.at(found, index[chosen], np.asarray(values, np.int64)[chosen])
@@ -244,7 +246,8 @@ class _Sums:
             "delete_files": added(ones, ~data),
             "equality_files": added(ones, files.content == EQUALITY_DELETES),
             "delete_bytes": added(files.size, ~data),
-            "deleted": added(files.records, positions),
+            "dangling": added(ones, idle),
+            "deleted": added(files.records, positions & ~idle),
         }
 
     def of(self, index: int) -> dict[str, int]:
@@ -265,11 +268,15 @@ def _written(metadata: TableMetadata, files: LiveEntries) -> dict[int, Micros]:
 
 
 def _manifests(manifests: Sequence[ManifestFile]) -> list[SurveyedManifests]:
-    found: dict[tuple[int, bool], tuple[int, int]] = {}
+    lengths: dict[tuple[int, bool], list[int | None]] = defaultdict(list)
     for each in manifests:
-        count, size = found.get((each.spec_id, each.deletes), (0, 0))
-        found[each.spec_id, each.deletes] = (count + 1, size + (each.length or 0))
+        lengths[each.spec_id, each.deletes].append(each.length)
     return [
-        SurveyedManifests(spec_id=spec_id, deletes=deletes, count=count, bytes=size)
-        for (spec_id, deletes), (count, size) in sorted(found.items())
+        SurveyedManifests(spec_id=spec_id, deletes=deletes, count=len(found), bytes=_sum(found))
+        for (spec_id, deletes), found in sorted(lengths.items())
     ]
+
+
+def _sum(sizes: Sequence[int | None]) -> int | None:
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
