@@ -14,7 +14,7 @@ from limnograph.services.server.live import Caps
 from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.settings import PrometheusSettings, Settings
 from limnograph.wiring.cold import cold_engine, metrics_sources
-from limnograph.wiring.finding_limits import limits_of, objectives_of
+from limnograph.wiring.finding_limits import limits_of, objectives_of, readers_of
 from limnograph.wiring.server import ServerOptions, ServerServices, build_services
 from limnograph.wiring.watching import embedded_engine
 
@@ -69,6 +69,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
             ]
         ),
         promised=objectives_of(settings),
+        readers=readers_of(settings),
         private_columns=settings.observe.columns.private,
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )

@@ -45,6 +45,7 @@ from limnograph.services.findings.job_history import JobHistory
 from limnograph.services.findings.of_alerts import AlertFindings
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.findings.records import FindingRecords
+from limnograph.services.findings.storage.reader_risks import ReaderPattern
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
@@ -127,6 +128,8 @@ class ServerOptions(NamedTuple):
     """Thresholds of findings."""
     promised: Objectives = Objectives()
     """Objectives for tables and jobs, whose miss is a finding."""
+    readers: tuple[ReaderPattern, ...] = ()
+    """Readers that may be behind, whose snapshots an expiry must keep."""
     objectives: FreshnessObjectives = FreshnessObjectives()
     """Maximum age of the last commit, by table."""
     owners: tuple[tuple[str, str], ...] = ()
@@ -225,6 +228,9 @@ def _shared(options: ServerOptions) -> SharedServices:
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
     read_log = ReadLog(inbox, engine, clock)
+    seen = ObserverSources(
+        store, read_log, runs, engine, old, watcher.sighted, options.private_columns, options.readers
+    )
     evaluator = FindingsEvaluator(
         store,
         finding_records,
@@ -266,11 +272,7 @@ def _shared(options: ServerOptions) -> SharedServices:
             objectives=options.promised,
             directory=directory,
         ),
-        observers=observers_of(
-            ObserverSources(store, read_log, engine, old, watcher.sighted, options.private_columns),
-            clock,
-            options.limits,
-        ),
+        observers=observers_of(seen, clock, options.limits),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 
