@@ -224,13 +224,10 @@ def _shared(options: ServerOptions) -> SharedServices:
     alerts = AlertRegistry(inbox, engine, clock, reads=reads, tell=lambda episode: _publish(live, episode))
     watcher = WatcherLink(options.watch_command, store)
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
-    directory = JobDirectory(options.configured)
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
-    read_log = ReadLog(inbox, engine, clock)
-    seen = ObserverSources(
-        store, read_log, runs, engine, old, watcher.sighted, options.private_columns, options.readers
-    )
+    directory, log = JobDirectory(options.configured), ReadLog(inbox, engine, clock)
+    sources = ObserverSources(store, log, runs, engine, old, watcher.sighted, options.private_columns, options.readers)
     evaluator = FindingsEvaluator(
         store,
         finding_records,
@@ -253,7 +250,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         readiness=Readiness(watcher),
         live=live,
         inbox_state=InboxState(inbox),
-        read_log=read_log,
+        read_log=log,
         reported=ReportedCommits(),
         trino_rate=EventRate(),
         cases=cases,
@@ -272,7 +269,7 @@ def _shared(options: ServerOptions) -> SharedServices:
             objectives=options.promised,
             directory=directory,
         ),
-        observers=observers_of(seen, clock, options.limits),
+        observers=observers_of(sources, clock, options.limits),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 
 from limnograph.analysis.findings.observed.subject_levels import SubjectLevel
-from limnograph.analysis.findings.storage.cold_data import PartitionWrite, KnownReads, cold_levels
+from limnograph.analysis.findings.storage.cold_data import KnownReads, PartitionWrite, cold_levels
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.meta_tables import PartitionFact, SnapshotFact
 from limnograph.domain.finding_limits import DAY, HOUR, FindingLimits
