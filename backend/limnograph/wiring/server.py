@@ -161,9 +161,15 @@ def _shared(options: ServerOptions) -> SharedServices:
     alerts = AlertRegistry(inbox, engine, clock, reads=reads, tell=lambda episode: _publish(live, episode))
     watcher = WatcherLink(options.watch_command, store)
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
-    directory = JobDirectory(options.configured)
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
-    finding_records, read_log = FindingRecords(inbox, engine), ReadLog(inbox, engine, clock)
+    finding_records, log = FindingRecords(inbox, engine), ReadLog(inbox, engine, clock)
+    directory = JobDirectory(options.configured)
+    sources = ObserverSources(
+        *(store, log, runs, engine, old, watcher.sighted),
+        private=options.private_columns,
+        objectives=options.promised,
+        readers=options.readers,
+    )
     evaluator = FindingsEvaluator(
         store,
         finding_records,
@@ -186,7 +192,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         readiness=Readiness(watcher),
         live=live,
         inbox_state=InboxState(inbox),
-        read_log=read_log,
+        read_log=log,
         reported=ReportedCommits(),
         trino_rate=EventRate(),
         cases=cases,
@@ -205,11 +211,7 @@ def _shared(options: ServerOptions) -> SharedServices:
             objectives=options.promised,
             directory=directory,
         ),
-        observers=observers_of(
-            ObserverSources(store, read_log, engine, old, watcher.sighted, options.private_columns, options.promised),
-            clock,
-            options.limits,
-        ),
+        observers=observers_of(sources, clock, options.limits),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 
