@@ -35,6 +35,7 @@ from limnograph.services.findings.job_history import JobHistory
 from limnograph.services.findings.of_alerts import AlertFindings
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.findings.records import FindingRecords
+from limnograph.services.findings.storage.held_findings import HeldFindings
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
@@ -139,6 +140,8 @@ class ServerServices(SharedServices):
     """Gauges and counters of the tables for `/metrics`."""
     advisor: AdviceEvaluator | None = None
     """Advises on tables; None: the server cannot read them."""
+    held: HeldFindings | None = None
+    """Findings of bytes that old snapshots hold; None: as `advisor`."""
 
 
 def build_services(options: ServerOptions) -> ServerServices:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from limnograph.analysis.advice.readers import DeclaredReader, TableRead
+from limnograph.analysis.advice.readers import DeclaredReader, ReaderNeed, TableRead, needs_of
 from limnograph.analysis.findings.observed.subject_levels import SubjectLevel
 from limnograph.analysis.findings.storage.readers_at_risk import at_risk_levels
 from limnograph.domain.errors import LimnographError
@@ -64,6 +64,7 @@ class ReaderRisks:
         self._levels = LevelObserver("readers", clock, limits=limits)
         self._found: dict[str, list[SubjectLevel]] = {}
         self._unknown: set[str] = set()
+        self._reads: dict[str, list[TableRead]] = {}
         self._at = EPOCH
 
     def observe(self, evaluator: FindingsEvaluator) -> None:
@@ -73,9 +74,27 @@ class ReaderRisks:
             return
         if now - self._at >= HOUR:
             self._found, self._unknown, self._at = {}, set(), now
-            for uuid, reads in self.reads_of_tables(now).items():
+            self._reads = self.reads_of_tables(now)
+            for uuid, reads in self._reads.items():
                 self._judge(uuid, reads, now)
         self._levels.take(evaluator, self._found, self._unknown)
+
+    def needs(self, uuid: str, name: TableName) -> list[ReaderNeed] | None:
+        """What readers of a table need; None: no read of it is reported and no reader declared, or its history is not
+        known. Blocks. Thread-safe.
+        """
+        reads, declared, now = self._reads.get(uuid), self.declared(name), self._clock.now()
+        table = self._sources.store.reading.lake.tables.get(uuid)
+        if table is None or (not reads and not declared):
+            return None
+        history = History(table)
+        try:
+            whole = self._long(history, now)
+            refs = retained_refs(self._sources.engine, history)
+        except LimnographError as error:
+            _log.info("readers of %s: %s", name, error)
+            return None
+        return None if whole is None else needs_of(reads or (), retained_snapshots(whole), refs, declared, now=now)
 
     def declared(self, name: TableName) -> list[DeclaredReader]:
         """Readers of a table that the settings declare."""
