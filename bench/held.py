@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from metadata_writer import MetadataTable
 from rows import Bench, Measure, Row, same, taken
+
+from metadata_writer import MetadataTable
 
 SNAPSHOTS, FILES = 200, 10
 

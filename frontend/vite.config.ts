@@ -26,7 +26,12 @@ const LANES = /src\/lib\/(api\/lanes|table\/lanes|timeline\/shapes\/lane-style)\
 /** What every timeline draws with, likewise; its table, its overview and its pictures come on demand. */
 const TIMELINE =
   /src\/lib\/(timeline\/([a-z]+\/)?(BarsPlot|CommitMarks|Lane(Drawing|Head|Row)|RefFlags|SeriesPlot|TimeAxis|Timeline(|Footer|Top)|bars|bisect|brush|compare|flags|frame|keys|marks|navigation|path|pointer|readout|scale|spoken|ticks|values))\./;
-/** What is said of findings, and the card of the next action: each is one file, because every name of a file is in the first load. */
+/**
+ * Small modules of many pages, what is said of findings, and the card of the next action: one file each, because the first
+ * load has the name of every file.
+ */
+const LISTS =
+  /src\/lib\/(ui\/(Breakable|SkeletonPanel|VerdictGlyph|row-keys|verdict)|page\/(StaleNotice|csv-export|lost-cursor|stale)|table-pages\/(ranged-answer|refresh))\./;
 const FINDINGS =
   /src\/lib\/findings\/(FindingMark|LinkedPart|cause|effect|evidence|headline|moment|sentence|words)\./;
 const MAINTENANCE =
@@ -88,6 +93,7 @@ export default defineConfig({
             { name: 'shared', test: SHARED },
             { name: 'lanes', test: LANES },
             { name: 'timeline', test: TIMELINE },
+            { name: 'lists', test: LISTS },
             { name: 'findings', test: FINDINGS },
             { name: 'maintenance', test: MAINTENANCE },
           ],

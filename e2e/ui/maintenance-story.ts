@@ -82,7 +82,12 @@ const RULES: readonly Partial<Plan>[] = [
   {
     ...{ rule: 'expire', action: 'expire_snapshots', because: ['snapshots_unbounded'] },
     scope: { partitions: [], where: null },
-    predicted: { ...NOTHING, bytes_freed: 412e9, seconds: { low: 20, mid: 70, high: 150 }, cost: around(0.02) },
+    predicted: {
+      ...NOTHING,
+      bytes_freed: 412e9,
+      seconds: { low: 20, mid: 70, high: 150 },
+      cost: around(0.02),
+    },
     value: { seconds_per_day: null, money_per_month: 9.48, payback_days: 0.1 },
   },
   {

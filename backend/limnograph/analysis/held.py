@@ -136,7 +136,7 @@ def other_refs(metadata: TableMetadata) -> list[str]:
 
 
 def snapshot_reaches(metadata: TableMetadata, expiring: frozenset[int] = frozenset()) -> dict[int, Reach]:
-    """What each retained snapshot contributes to the reach of its files, by id. `expiring`: those that are not kept.
+    """What each retained snapshot contributes to the reach of its files, by its id. `expiring`: not kept.
 
     A snapshot is referenced if it is the current snapshot of a branch or tag; ancestors of a branch are not, because
     `expire_snapshots` removes them by age. One without a time is kept at every age, because its age is unknown.

@@ -34,7 +34,7 @@ _EXAMPLES = (
 @click.option("--json", "as_json", is_flag=True, help="Print the full document as JSON.")
 def command(location: str, table_format: str | None, path_map: tuple[str, ...], *, as_json: bool) -> None:
     """Inspect one table in storage, without a catalog. LOCATION is its folder or one of its metadata files."""
-    from limnograph.wiring.inspect import inspect_location
+    from limnograph.wiring.locations.inspect import inspect_location
 
     found = inspect_location(location, table_format, dict(map(parsed_mapping, path_map)))
     if as_json:

@@ -162,7 +162,9 @@ OBSERVED: dict[ObservedSource, frozenset[FindingCode]] = {
     "streams": frozenset({"stream_lag"}),
     "catalogs": frozenset({"catalog_near_limit"}),
 }
-"""Codes by source. `objective_missed` without a subject follows from a table's commits."""
+"""Codes by source, see `source_of`."""
+QUERIES = "queries"
+"""Subject of `objective_missed` if queries miss an objective."""
 SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
 """From the most severe to the least."""
 
@@ -170,6 +172,15 @@ SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
 def severity_rank(severity: str | None) -> int:
     """0 for the most severe; an unknown one comes after all others."""
     return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
+
+
+def source_of(code: str | None, subject: str | None) -> ObservedSource | None:
+    """The source that a finding follows from; None: the table's history. `objective_missed` follows from commits if it
+    has no subject, from reported queries if the subject is QUERIES, otherwise from the runs of a job.
+    """
+    if code == "objective_missed":
+        return None if not subject else "reads" if subject == QUERIES else "jobs"
+    return next((source for source, codes in OBSERVED.items() if code in codes), None)
 
 
 def group_of(code: str | None) -> FindingGroup | None:

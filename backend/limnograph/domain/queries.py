@@ -100,7 +100,7 @@ class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A page of commits of one table or (`table` None) of all. `start`, `end` epoch ms, half-open. `writer`: a part of
-    the application's name or id, in any case.
+    the application's name or id, in any case; `user`: a part of the user's name.
     """
 
     start: Millis
@@ -110,6 +110,7 @@ class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):
     min_added_data_files: int | None = None
     schema_changed: bool | None = None
     writer: str | None = None
+    user: str | None = None
     sort: CommitSort = "newest"
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT
@@ -149,6 +150,17 @@ class EffectsQuery(msgspec.Struct, frozen=True, kw_only=True):
     job: str = ""
     measure: Measure | None = None
     verdict: LedgerVerdict | None = None
+    cursor: str | None = None
+    limit: int = DEFAULT_LIMIT
+
+
+class MaintenanceQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of recommended plans, best first; empty filters match all. `text`: part of the table's name."""
+
+    rule: str = ""
+    action: str = ""
+    owner: str = ""
+    text: str = ""
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT
 

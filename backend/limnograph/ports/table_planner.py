@@ -7,7 +7,8 @@ from typing import Protocol
 from limnograph.domain.advice.document import NotKnown
 from limnograph.domain.advice.reading import HeldReading
 from limnograph.domain.advice.survey import TableSurvey
-from limnograph.domain.metadata.table import TableMetadata
+from limnograph.domain.answers.storage import StorageTree
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.domain.time import Millis
 
 
@@ -20,4 +21,8 @@ class TablePlanner(Protocol):
 
     def held(self, metadata: TableMetadata, now: Millis, expiring: frozenset[int]) -> HeldReading | NotKnown:
         """Bytes that snapshots hold, and those that only the snapshots `expiring` hold. Raises SourceError."""
+        ...
+
+    def tree(self, metadata: TableMetadata, snapshot: Snapshot) -> StorageTree:
+        """Metadata files, manifests and largest files of a snapshot. Raises MetadataError, SourceError."""
         ...

@@ -69,8 +69,9 @@ def _check_patterns(settings: Settings) -> None:
     for i, objective in enumerate(settings.objectives):
         if not objective.tables:
             raise SettingsError(f"objectives[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")
-        if objective.freshness_seconds is None and objective.duration_seconds is None:
-            raise SettingsError(f"objectives[{i}]", "has no limit; set freshness_seconds or duration_seconds")
+        if objective.freshness_seconds is objective.duration_seconds is objective.query_p95_seconds is None:
+            limits = "freshness_seconds, duration_seconds or query_p95_seconds"
+            raise SettingsError(f"objectives[{i}]", f"has no limit; set {limits}")
     for i, owner in enumerate(settings.owners):
         if not owner.tables:
             raise SettingsError(f"owners[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")

@@ -124,6 +124,7 @@ tables = "lake.sales.*"
 freshness_seconds = 900
 jobs = "churn*"
 duration_seconds = 600
+query_p95_seconds = 5
 window_seconds = 600
 """,
     "[[owners]]": """

@@ -18,6 +18,7 @@ from limnograph.adapters.sandbox.messages import (
     NewestPointer,
     Outline,
     Question,
+    ReadStorage,
     Scan,
     StorageAccess,
     UnreadFacts,
@@ -43,8 +44,9 @@ from limnograph.ports.table_reader import TableReader
 from limnograph.services.advice.reading import advice_reading, history, judged_at, states
 from limnograph.services.extraction.extract import extract, facts_of, to_entries
 from limnograph.services.extraction.inspect import inspect
+from limnograph.services.extraction.stored import storage_reading
 from limnograph.wiring.formats import FORMATS, Format, format_of, table_of
-from limnograph.wiring.no_table import no_table
+from limnograph.wiring.locations.no_table import no_table
 
 FACTS_A_PART = 200
 
@@ -79,7 +81,7 @@ class TableParser:
         self._loaded: dict[str, Format] = {}
         self._rules: dict[str, PointerRule] = {}
 
-    def answer(self, question: Question) -> Iterator[object]:
+    def answer(self, question: Question) -> Iterator[object]:  # noqa: C901 - a case for each request
         """The response, in parts. Raises LimnographError and any exception of a reader."""
         match question:
             case Outline():
@@ -104,7 +106,11 @@ class TableParser:
                 yield from self._location_for_advice(question)
             case AdviseTable(due=due, now=now):
                 metadata, planner = self._for_advice(due)
-                yield advice_reading(metadata, planner, now)
+                yield advice_reading(metadata, planner, now, private=self._access.private)
+            case ReadStorage(due=due, snapshot_id=snapshot_id, now=now):
+                metadata, planner = self._for_advice(due)
+                private = self._access.private
+                yield storage_reading(metadata, planner, snapshot_id=snapshot_id, now=now, private=private)
 
     def _outline(self, question: Outline) -> TableMetadata:
         home, read = question.home, self._format(question.format)

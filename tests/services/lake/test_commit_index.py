@@ -28,6 +28,7 @@ def commit(chance: random.Random, number: int) -> tuple:
         "operation": chance.choice(OPERATIONS),
         "app_name": chance.choice((None, "Ingest orders", "compaction")),
         "app_id": chance.choice((None, "app-1", "ingest-2")),
+        "user": chance.choice((None, "Ada Lovelace", "etl")),
         "schema_id": chance.choice((None, 0, 0, 0, 1)) if table < 4 else 0,
         "parent_id": chance.randrange(1, number + 1) if number else None,
     }
@@ -162,3 +163,17 @@ def test_a_writer_is_found_by_a_part_of_its_name_or_id(sort) -> None:
     every, found = paged(made, query), paged(made, msgspec.structs.replace(query, writer="INGEST"))
     assert found == [each for each in every if "ingest" in f"{each.app_name} {each.app_id}".lower()]
     assert 0 < len(found) < len(every)
+
+
+@pytest.mark.parametrize("sort", ["newest", "files"])
+def test_commits_are_found_by_a_part_of_their_user(sort) -> None:
+    chance = random.Random(7)
+    commits = [commit(chance, number) for number in range(200)]
+    made = parts(lake([each for each, _ in commits], [each for _, each in commits]))
+    query = CommitsQuery(start=(NOW - 7 * HOUR) // 1000, end=NOW // 1000 + 1, limit=40, sort=sort)
+    every, found = paged(made, query), paged(made, msgspec.structs.replace(query, user="lovelace"))
+    assert found == [each for each in every if each.user == "Ada Lovelace"]
+    assert 0 < len(found) < len(every)
+    both = paged(made, msgspec.structs.replace(query, user="ada", writer="ingest"))
+    assert both == [each for each in found if "ingest" in f"{each.app_name} {each.app_id}".lower()]
+    assert 0 < len(both) < len(found)

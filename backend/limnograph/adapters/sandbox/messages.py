@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from limnograph.adapters.storage.scan import ScannedFolder
+from limnograph.domain.answers.storage import StorageReading
 from limnograph.domain.errors import (
     InvalidInput,
     LimnographError,
@@ -144,6 +145,16 @@ class AdviseTable(msgspec.Struct, frozen=True, tag=True):
     now: Millis
 
 
+class ReadStorage(msgspec.Struct, frozen=True, tag=True):
+    """Requests the bytes of a table at `now`, and the files of a snapshot: a StorageReading. `snapshot_id` None: of
+    main's current snapshot.
+    """
+
+    due: DueTable
+    snapshot_id: int | None
+    now: Millis
+
+
 Question = (
     Outline
     | Extract
@@ -155,6 +166,7 @@ Question = (
     | Inspect
     | AdviseLocation
     | AdviseTable
+    | ReadStorage
 )
 
 
@@ -200,6 +212,7 @@ decode_pointer = msgspec.json.Decoder(str).decode
 decode_scanned = msgspec.json.Decoder(ScannedFolder).decode
 decode_work = msgspec.json.Decoder(ManifestWork).decode
 decode_cache_rows = msgspec.json.Decoder(list[CacheRow]).decode
+decode_storage = msgspec.json.Decoder(StorageReading).decode
 decode_facts = msgspec.json.Decoder(list[SnapshotFact]).decode
 
 

@@ -10,7 +10,7 @@ from limnograph.analysis.advice.facts import AdviceFacts
 from limnograph.analysis.advice.guards import readers_guard, replace_guard
 from limnograph.analysis.advice.money import expiry_saving
 from limnograph.analysis.advice.planned import PlannedAction, RuleAnswer
-from limnograph.analysis.advice.rewrite import MOST_PARTITIONS, ChosenGroup, Selection, planned
+from limnograph.analysis.advice.rewrite import MOST_PARTITIONS, ChosenGroup, ChosenGroups, planned
 from limnograph.analysis.advice.words import counted, lasting, money, size
 from limnograph.domain.advice.document import NotKnown, NotWorth, PlanValue, Predicted
 
@@ -60,7 +60,7 @@ def _planned(
         who = counted(len(due), "partition that is due was", "partitions that are due were")
         return [NotWorth(rule=rule, text=f"{who} written within the last {quiet}, and left out until then")]
     chosen = sorted(calm, key=lambda group: group.plan.outputs - group.plan.files)[:MOST_PARTITIONS]
-    selection = Selection(chosen, whole=is_whole, hot=len(due) - len(calm))
+    selection = ChosenGroups(chosen, whole=is_whole, hot=len(due) - len(calm))
     return [planned(facts, (rule, "optimize"), selection, options, codes)]
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
+from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, own_ages, retention_of
 from limnograph.analysis.advice.spec_fields import leaf_columns
 from limnograph.domain.advice.document import TableBytes
@@ -23,15 +24,7 @@ QUIET_GAPS = 3
 longer, are left out of rewrites: a row delete that is in flight fails if the rewrite commits first.
 """
 _GAPS = 200
-__all__ = ["DAY_MS", "HOUR_MS", "AdviceFacts", "ReadLoad", "Reader"]
-
-
-class Reader(NamedTuple):
-    """A reader that needs a snapshot. `because`: a phrase such as `stream clicks-to-gold reads from it`."""
-
-    name: str
-    snapshot_id: int
-    because: str
+__all__ = ["DAY_MS", "HOUR_MS", "AdviceFacts", "ReadLoad"]
 
 
 class ReadLoad(NamedTuple):
@@ -50,7 +43,7 @@ class AdviceFacts:
     removable files that a vacuum would delete; None: none, or not known
     codes     codes of open findings
     reads     None: no engine reports its scans
-    readers   readers of snapshots; None: not known
+    readers   what readers need; None: not known
     saved     seconds per day that an action saves jobs, with its basis, by rule
     """
 
@@ -67,7 +60,7 @@ class AdviceFacts:
         removable: RemovableFiles | None = None,
         codes: Sequence[str] = (),
         reads: ReadLoad | None = None,
-        readers: Sequence[Reader] | None = None,
+        readers: Sequence[ReaderNeed] | None = None,
         saved: Mapping[str, tuple[float, str]] | None = None,
         returns: Sequence[float] = (),
         prices: Prices = Prices(),  # noqa: B008  # immutable

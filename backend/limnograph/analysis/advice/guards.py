@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from limnograph.analysis.advice.facts import HOUR_MS, AdviceFacts
+from limnograph.analysis.advice.readers import at_risk
 from limnograph.analysis.advice.words import counted, lasting
 from limnograph.domain.advice.document import PlanGuard
 from limnograph.domain.time import Micros, Millis, to_millis
@@ -55,13 +56,11 @@ def readers_guard(facts: AdviceFacts, expiring: frozenset[int]) -> PlanGuard:
             "yet fails after the expiry: check their checkpoints first."
         )
         return PlanGuard(code="readers", ok=False, text=text)
-    at_risk = [reader for reader in facts.readers if reader.snapshot_id in expiring]
-    if not at_risk:
+    risks = at_risk(facts.readers, expiring)
+    if not risks:
         return PlanGuard(code="readers", ok=True, text="No known reader needs one of these snapshots.")
-    first = at_risk[0]
-    more = f", and {counted(len(at_risk) - 1, 'other reader')}" if len(at_risk) > 1 else ""
-    text = f"{first.name} still needs snapshot {first.snapshot_id}: {first.because}{more}."
-    return PlanGuard(code="readers", ok=False, text=text)
+    more = f", and {counted(len(risks) - 1, 'other reader')} would fail" if len(risks) > 1 else ""
+    return PlanGuard(code="readers", ok=False, text=f"{risks[0].text}{more}.")
 
 
 def staged_guard(staged: int) -> PlanGuard:

@@ -45,9 +45,14 @@ class PlannedAction(NamedTuple):
 RuleAnswer = PlannedAction | NotWorth | NotKnown
 
 
+def arguments_json(plan: PlannedAction) -> bytes:
+    """The arguments as JSON with sorted keys."""
+    return msgspec.json.encode(plan.arguments, order="deterministic")
+
+
 def arguments_sha256(plan: PlannedAction) -> str:
-    """Digest of the arguments as JSON with sorted keys."""
-    return hashlib.sha256(msgspec.json.encode(plan.arguments, order="deterministic")).hexdigest()
+    """Digest of the arguments."""
+    return hashlib.sha256(arguments_json(plan)).hexdigest()
 
 
 def plan_id(table_uuid: str, plan: PlannedAction) -> str:

@@ -69,7 +69,8 @@ class DeclaredReader(NamedTuple):
 
 class ReaderNeed(NamedTuple):
     """What a reader needs for its next read. `snapshot_ids`: ascending by commit; the first is where it continues.
-    `last_seen`: its last read; None: only declared. `needed_until`: when the next read is due at the latest.
+    `last_seen`: its last read; None: only declared. `needed_until`: when the next read is due at the latest. `lag`: how
+    far it is declared to be behind at most, microseconds; 0 for others.
     """
 
     reader: str
@@ -77,6 +78,7 @@ class ReaderNeed(NamedTuple):
     last_seen: Micros | None
     needed_until: Micros
     because: ReaderReason
+    lag: int = 0
 
 
 class ReaderAtRisk(NamedTuple):
@@ -106,9 +108,13 @@ def readers_at_risk(
     """Readers that need one of the snapshots that a plan expires, one row each, by name. `reads`: of the last days, in
     any order. `snapshots`: all that the table has. O(n log n).
     """
-    expiring = frozenset(expiring_ids)
+    return at_risk(needs_of(reads, snapshots, refs, declared, now=now), frozenset(expiring_ids))
+
+
+def at_risk(needs: Iterable[ReaderNeed], expiring: frozenset[int]) -> list[ReaderAtRisk]:
+    """Of what readers need, the first snapshot that is to be removed, one row a reader, by name."""
     found: dict[str, ReaderAtRisk] = {}
-    for need in needs_of(reads, snapshots, refs, declared, now=now):
+    for need in needs:
         lost = next((each for each in need.snapshot_ids if each in expiring), None)
         if lost is not None and need.reader not in found:
             found[need.reader] = ReaderAtRisk(need.reader, lost, need.last_seen, need.needed_until, need.because)
@@ -184,9 +190,9 @@ def _declared(reader: str, reads: Sequence[TableRead], line: _Line, lag: int, no
     last = next((each for each in reversed(reads) if each.snapshot_id in line.times), None)
     if last is None:
         needed = line.at(Micros(now - lag))
-        return [ReaderNeed(reader, needed, None, now, "declared")] if needed else []
+        return [ReaderNeed(reader, needed, None, now, "declared", lag)] if needed else []
     until = Micros(max(now, last.at + lag))
-    return [ReaderNeed(reader, line.since(last.snapshot_id), last.at, until, "declared")]
+    return [ReaderNeed(reader, line.since(last.snapshot_id), last.at, until, "declared", lag)]
 
 
 def _observed(

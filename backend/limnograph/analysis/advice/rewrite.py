@@ -46,7 +46,7 @@ class ChosenGroup(NamedTuple):
     plan: GroupPlan
 
 
-class Selection(NamedTuple):
+class ChosenGroups(NamedTuple):
     """Groups of a plan. `whole`: the plan needs no condition. `hot`: partitions that are left out."""
 
     groups: Sequence[ChosenGroup]
@@ -67,7 +67,7 @@ class Selection(NamedTuple):
         return max((at for group in self.groups if (at := group.written_at) is not None), default=None)
 
 
-def arguments(selection: Selection, action: str, options: Mapping[str, str]) -> dict[str, Any]:
+def arguments(selection: ChosenGroups, action: str, options: Mapping[str, str]) -> dict[str, Any]:
     """Exact arguments: partitions with the digest of their files, and options."""
     return {
         "action": action,
@@ -89,12 +89,12 @@ def _place(group: ChosenGroup) -> list[tuple[int, str]]:
     return [(each.spec_id, each.text) for each in group.partitions]
 
 
-def scope_of(selection: Selection) -> list[SurveyedPartition]:
+def scope_of(selection: ChosenGroups) -> list[SurveyedPartition]:
     """Partitions that a statement must select; empty: no condition is needed."""
     return [] if selection.whole else [each for group in selection.groups for each in group.partitions]
 
 
-def predicted(facts: AdviceFacts, selection: Selection) -> Predicted:
+def predicted(facts: AdviceFacts, selection: ChosenGroups) -> Predicted:
     """Files, bytes, seconds and cost of a rewrite."""
     files_in, files_out, bytes_in = selection.sum("files"), selection.sum("outputs"), selection.sum("bytes")
     seconds = rewrite_seconds(bytes_in)
@@ -149,7 +149,7 @@ def unworthy(rule: str, facts: AdviceFacts, plan: Predicted, value: PlanValue) -
     return NotWorth(rule=rule, text=text)
 
 
-def rewrite_guards(facts: AdviceFacts, selection: Selection) -> list[PlanGuard]:
+def rewrite_guards(facts: AdviceFacts, selection: ChosenGroups) -> list[PlanGuard]:
     """Guards of every rewrite."""
     return [quiet_guard(facts, selection.written_at, selection.hot), replace_guard(facts)]
 
@@ -157,7 +157,7 @@ def rewrite_guards(facts: AdviceFacts, selection: Selection) -> list[PlanGuard]:
 def planned(
     facts: AdviceFacts,
     what: tuple[str, str],
-    selection: Selection,
+    selection: ChosenGroups,
     options: Mapping[str, str],
     codes: Sequence[str],
 ) -> PlannedAction | NotWorth:
@@ -183,7 +183,7 @@ def planned(
 
 def selected(
     facts: AdviceFacts, rule: str, paying: Sequence[ChosenGroup], every: Sequence[ChosenGroup]
-) -> Selection | NotKnown | None:
+) -> ChosenGroups | NotKnown | None:
     """Of the groups that pay, those that a plan takes up. `every`: all groups in which the procedure would rewrite
     something without a condition. None: there is none.
 
@@ -194,14 +194,14 @@ def selected(
     if survey is None or not paying:
         return None
     if all(not partition.text for group in every for partition in group.partitions):
-        return Selection(every, whole=True, hot=0)  # an unpartitioned table: its guard says when it is hot
+        return ChosenGroups(every, whole=True, hot=0)  # an unpartitioned table: its guard says when it is hot
     calm = [group for group in paying if not facts.is_hot(group.written_at)]
     hot = len(paying) - len(calm)
     if not calm:
         return None
     chosen = sorted(calm, key=lambda group: group.plan.outputs - group.plan.files)[:MOST_PARTITIONS]
     if is_exact([each for group in chosen for each in group.partitions], survey):
-        return Selection(chosen, whole=False, hot=hot)
+        return ChosenGroups(chosen, whole=False, hot=hot)
     if any(facts.is_hot(group.written_at) for group in every):
         return NotKnown(rule=rule, missing=CONDITION)
-    return Selection(every, whole=True, hot=0)
+    return ChosenGroups(every, whole=True, hot=0)

@@ -225,13 +225,14 @@ async def list_table_commits(
     min_added_data_files: p.MinAdded = None,
     schema_changed: p.SchemaChanged = None,
     writer: p.CommitWriter = None,
+    user: p.CommitUser = None,
     sort: p.CommitOrder = "newest",
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
     """Newest first unless `sort` says otherwise; default range: the last 24 hours."""
     given = {"from": start, "to": end, "operation": operation, "min_added_data_files": min_added_data_files}
-    given |= {"schema_changed": schema_changed, "writer": writer, "sort": sort}
+    given |= {"schema_changed": schema_changed, "writer": writer, "user": user, "sort": sort}
     name = v.known_name(backend, catalog, namespace, table)
     asked = resolved(request, "commits", cursor, given, name)
     return await backend.commits.page(_commits(backend, asked, cursor, limit, name))
@@ -277,13 +278,14 @@ async def list_commits(
     min_added_data_files: p.MinAdded = None,
     schema_changed: p.SchemaChanged = None,
     writer: p.CommitWriter = None,
+    user: p.CommitUser = None,
     sort: p.CommitOrder = "newest",
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
     """Newest first unless `sort` says otherwise; default range: the last 24 hours."""
     given = {"from": start, "to": end, "operation": operation, "min_added_data_files": min_added_data_files}
-    given |= {"schema_changed": schema_changed, "writer": writer, "sort": sort}
+    given |= {"schema_changed": schema_changed, "writer": writer, "user": user, "sort": sort}
     asked = resolved(request, "commits", cursor, given)
     return await backend.commits.page(_commits(backend, asked, cursor, limit, None))
 
@@ -300,6 +302,7 @@ def _commits(
         min_added_data_files=asked["min_added_data_files"],
         schema_changed=asked["schema_changed"],
         writer=asked["writer"] or None,
+        user=asked["user"] or None,
         sort=asked["sort"],
         cursor=cursor,
         limit=v.page_size(limit),

@@ -136,6 +136,14 @@ Dir = Annotated[Direction, QueryParameter(name="dir", description="Unknown value
 SnapshotId = Annotated[
     str, PathParameter(description="Snapshot id as text, with all digits.", schema_extra={"pattern": "^-?[0-9]{1,19}$"})
 ]
+OfSnapshot = Annotated[
+    str | None,
+    QueryParameter(
+        name="snapshot_id",
+        description="Snapshot id as text, with all digits; default: main's current snapshot.",
+        schema_extra={"pattern": "^-?[0-9]{1,19}$"},
+    ),
+]
 Grew = Annotated[
     float | None,
     QueryParameter(
@@ -204,6 +212,10 @@ MinAdded = Annotated[
 CommitWriter = Annotated[
     str | None,
     QueryParameter(name="writer", description="Only commits whose application has this in its name or id."),
+]
+CommitUser = Annotated[
+    str | None,
+    QueryParameter(name="user", description="Only commits whose user has this in their name."),
 ]
 CommitOrder = Annotated[
     CommitSort, QueryParameter(name="sort", description="`files`: most data files added or removed first.")

@@ -104,8 +104,8 @@ class SurveyedManifests(msgspec.Struct, frozen=True, kw_only=True):
 
 class TableSurvey(msgspec.Struct, frozen=True, kw_only=True):
     """The head of main. `groups`: those with files to rewrite or with deletes, at most MOST_GROUPS; `left_out` groups
-    more were not sent. `partitions`: all that have live files, unless there are more than MOST_PARTITIONS. `specs`:
-    fields by spec id. `specs_live`: specs that live data files use.
+    more were not sent. `partitions`: all that have live files; none if there are more than MOST_PARTITIONS.
+    `specs`: fields by spec id. `specs_live`: specs that live data files use.
     """
 
     snapshot_id: int

@@ -12,7 +12,7 @@ from limnograph.domain.time import Millis
 
 
 class CommitRow(View, frozen=True, kw_only=True):
-    """A commit in a list."""
+    """A commit in a list. `user`: as the engine that wrote it reports; null: it reports none."""
 
     snapshot_id: str
     parent_id: str | None
@@ -25,6 +25,7 @@ class CommitRow(View, frozen=True, kw_only=True):
     engine: str | None
     app_id: str | None
     app_name: str | None
+    user: str | None
     added_data_files: int | None
     removed_data_files: int | None
     added_delete_files: int | None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from limnograph.analysis.advice.retention import expiry_at, retention_of
 from limnograph.domain.advice.document import NotKnown
 from limnograph.domain.advice.reading import AdviceReading, HeldReading
-from limnograph.domain.advice.survey import TableSurvey
+from limnograph.domain.advice.survey import SurveyedPartition, TableSurvey
 from limnograph.domain.errors import MetadataError, SourceError
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
@@ -20,6 +20,7 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.table_planner import TablePlanner
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.extraction.extract import ENTRIES_AT_ONCE, facts_of
+from limnograph.services.extraction.private_partitions import HIDDEN, PrivatePartitions
 from limnograph.services.pipeline.changes import ObservedTable, state_changes
 from limnograph.services.pipeline.ledger import Ledger
 
@@ -33,10 +34,18 @@ _SUMMARY = ("operation", "wap.id", "published-wap-id", "hudi.action")
 
 
 def advice_reading(
-    metadata: TableMetadata, planner: TablePlanner | None, now: Millis, changes: list[ChangeFact] | None = None
+    metadata: TableMetadata,
+    planner: TablePlanner | None,
+    now: Millis,
+    changes: list[ChangeFact] | None = None,
+    private: Sequence[str] = (),
 ) -> AdviceReading:
-    """The table at `now`. What cannot be read is a reason, not an error."""
+    """The table at `now`. What cannot be read is a reason, not an error. `private`: patterns of columns of which no
+    value may be in it.
+    """
     survey, unread = _survey(metadata, planner)
+    if survey is not None and PrivatePartitions(metadata, private):
+        survey = without_partitions(survey)
     held, unsummed = _held(metadata, planner, now)
     return AdviceReading(
         metadata=_outline(metadata),
@@ -68,6 +77,17 @@ def _held(metadata: TableMetadata, planner: TablePlanner | None, now: Millis) ->
     except SourceError as error:
         return None, f"the files of all retained snapshots: {error.detail}"
     return (None, found.missing) if isinstance(found, NotKnown) else (found, None)
+
+
+def without_partitions(survey: TableSurvey) -> TableSurvey:
+    """The survey without values of partitions, so that plans can only be for the whole table."""
+
+    def hidden(each: SurveyedPartition) -> SurveyedPartition:
+        return SurveyedPartition(spec_id=each.spec_id, text=HIDDEN if each.text else "", values=[])
+
+    groups = [replace(each, partitions=list(map(hidden, each.partitions))) for each in survey.groups]
+    deletes = [replace(each, partitions=list(map(hidden, each.partitions))) for each in survey.deletes]
+    return replace(survey, groups=groups, deletes=deletes, partitions=[])
 
 
 def judged_at(metadata: TableMetadata) -> Millis | None:
@@ -124,4 +144,4 @@ def _outline(metadata: TableMetadata) -> TableMetadata:
         )
         for snapshot_id, each in metadata.snapshots.items()
     }
-    return msgspec.structs.replace(metadata, snapshots=bare, statistics=())
+    return replace(metadata, snapshots=bare, statistics=())

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from limnograph.analysis.advice.facts import AdviceFacts, Reader, ReadLoad
+from limnograph.analysis.advice.facts import AdviceFacts, ReadLoad
 from limnograph.analysis.advice.money import monthly_cost
-from limnograph.analysis.advice.planned import PlannedAction, plan_id
+from limnograph.analysis.advice.planned import arguments_json, plan_id
+from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.recommendation import not_known, not_worth, recommendations
-from limnograph.analysis.advice.rules import RULES, answers
+from limnograph.analysis.advice.rules import RULES, answers, plans_first
 from limnograph.analysis.advice.statements.subject import StatementTable
 from limnograph.domain.advice.document import AdvisedFinding, AdvisedTable, Estimate
 from limnograph.domain.advice.prices import Prices
@@ -31,25 +32,23 @@ class KnownOfTable(NamedTuple):
     findings: Sequence[AdvisedFinding] = ()
     returns: Sequence[float] = ()
     reads: ReadLoad | None = None
-    readers: Sequence[Reader] | None = None
+    readers: Sequence[ReaderNeed] | None = None
     saved: Mapping[str, tuple[float, str]] = {}
     trino_catalog: str | None = None
 
 
-class BoundedAdvice(NamedTuple):
-    """A table's document, and the bounds of `predicted.bytes_out` by the plans' ids: the document has one number."""
+class JudgedTable(NamedTuple):
+    """The document's part of a table; by plan id, the exact arguments of its plans as JSON, and the bounds of
+    `predicted.bytes_out`, for which the document has one number.
+    """
 
-    table: AdvisedTable
-    bytes_out: dict[str, Estimate]
+    advised: AdvisedTable
+    arguments: Mapping[str, bytes]
+    bytes_out: Mapping[str, Estimate]
 
 
-def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) -> AdvisedTable:
+def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) -> JudgedTable:
     """Apply the rules. O(groups of the survey + snapshots)."""
-    return bounded_advice(reading, known, prices).table
-
-
-def bounded_advice(reading: AdviceReading, known: KnownOfTable, prices: Prices) -> BoundedAdvice:
-    """The same, with bounds."""
     metadata, survey, held = reading.metadata, reading.survey, reading.held
     facts = AdviceFacts(
         metadata,
@@ -70,12 +69,7 @@ def bounded_advice(reading: AdviceReading, known: KnownOfTable, prices: Prices) 
     name = known.name
     found = answers(facts, RULES.get(metadata.format, ()))
     reads_per_day = None if known.reads is None else known.reads.scans_per_day
-    bounds = {
-        plan_id(metadata.table_uuid, plan): plan.bytes_out
-        for plan in found
-        if isinstance(plan, PlannedAction) and plan.bytes_out is not None
-    }
-    table = AdvisedTable(
+    advised = AdvisedTable(
         catalog=name.catalog if name else None,
         namespace=name.namespace if name else None,
         table=name.table if name else None,
@@ -92,7 +86,10 @@ def bounded_advice(reading: AdviceReading, known: KnownOfTable, prices: Prices) 
         currency=prices.currency,
         prices_as_of=prices.as_of,
     )
-    return BoundedAdvice(table, bounds)
+    plans = {plan_id(metadata.table_uuid, plan): plan for plan in plans_first(found)}
+    arguments = {identity: arguments_json(plan) for identity, plan in plans.items()}
+    bounds = {identity: plan.bytes_out for identity, plan in plans.items() if plan.bytes_out is not None}
+    return JudgedTable(advised, arguments, bounds)
 
 
 def _is_unread(reading: AdviceReading) -> bool:
@@ -104,7 +101,7 @@ def statement_table(location: str, name: TableName | None, trino_catalog: str | 
     """How statements address the table."""
     if name is None:
         return StatementTable(None, (), None, location)
-    return StatementTable(name.catalog, tuple(name.namespace.split(".")), name.table, location, trino_catalog)
+    return StatementTable(name.catalog, name.levels, name.table, location, trino_catalog)
 
 
 def unreadable(location_format: str | None, prices: Prices, name: TableName | None = None) -> AdvisedTable:

@@ -29,7 +29,7 @@ _KINDS: dict[Literal["int", "text", "flag", "float"], str] = {
     "metadata_log_entries partition_files_max overlap_depth_max oldest_delete_at oldest_snapshot_at",
     "flag": "on_main",
     "float": "skew_max_over_median skew_top1_share hot_partition_ratio",
-    "text": "format operation engine app_id app_name status hot_partition tier",
+    "text": "format operation engine app_id app_name status hot_partition tier user",
 }
 HOT_COLUMNS = tuple(name for names in _KINDS.values() for name in names.split())
 """In the order of a sheet's rows. The first three are the sort key and the identity of a table's rows."""

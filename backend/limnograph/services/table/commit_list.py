@@ -27,6 +27,7 @@ from limnograph.services.lake.table import HotTable
 
 _SHOWN = (
     *("snapshot_id", "parent_id", "committed_at", "operation", "engine", "app_id", "app_name", "status"),
+    "user",
     *("added_data_files", "removed_data_files", "added_delete_files", "removed_delete_files"),
     *("added_records", "added_bytes", "total_data_files"),
 )
@@ -35,7 +36,7 @@ _WORDS = [(name, INDEX[name]) for name in _SHOWN if name in TEXTS]
 _PARENT, _SCHEMA, _ADDED, _OPERATION = (
     INDEX[name] for name in ("parent_id", "schema_id", "added_data_files", "operation")
 )
-_WRITER = INDEX["app_name"], INDEX["app_id"]
+_WRITER, _USER = (INDEX["app_name"], INDEX["app_id"]), (INDEX["user"],)
 
 
 _READ = tuple(INDEX[name] for name in (*_SHOWN, "schema_id"))
@@ -146,14 +147,20 @@ def _fits(found: ListedCommit, query: CommitsQuery) -> bool:
         (query.min_added_data_files is None or NULL != added >= query.min_added_data_files)
         and (query.operation is None or (operation != NULL and read.words[operation] == query.operation))
         and (query.schema_changed is None or read.schema_changed == query.schema_changed)
-        and (query.writer is None or _wrote(query.writer, read))
+        and (query.writer is None or _names(read, _WRITER, query.writer))
+        and (query.user is None or _names(read, _USER, query.user))
     )
 
 
-def _wrote(writer: str, read: StoredCommit) -> bool:
-    """Whether an application has this in its name or id."""
-    names = [read.words[read.numbers[column]] for column in _WRITER if read.numbers[column] != NULL]
-    return any(writer.casefold() in name.casefold() for name in names)
+def _names(read: StoredCommit, columns: Sequence[int], part: str) -> bool:
+    """Whether one of these columns contains a text, in any case."""
+    names = [read.words[read.numbers[column]] for column in columns if read.numbers[column] != NULL]
+    return any(part.casefold() in name.casefold() for name in names)
+
+
+def _by_text(query: CommitsQuery) -> bool:
+    """Whether a filter needs the texts of each row."""
+    return query.writer is not None or query.user is not None
 
 
 def most_files_first(
@@ -175,7 +182,7 @@ def most_files_first(
         position = int(files[i]), int(times[i]), int(ids[i])
         if after is None or position < after:
             found = ListedCommit(histories[int(owners[i])], int(places[i]), position)
-            if query.writer is None or _fits(found, query):
+            if not _by_text(query) or _fits(found, query):
                 yield found
 
 
@@ -227,12 +234,12 @@ def _newest(history: History, query: CommitsQuery, after: tuple[int, ...] | None
         position = Micros(times[i]), int(ids[i])
         if after is None or position < after:
             found = ListedCommit(history, commits.first + int(places[i]), position)
-            if query.writer is None or _fits(found, query):
+            if not _by_text(query) or _fits(found, query):
                 yield found
 
 
 def _matching(history: History, query: CommitsQuery) -> tuple[CommitColumns, Ints]:
-    """Commits of one table in the range, and the indexes among them of those that match in all but their writer."""
+    """Commits of one table in the range, and the indexes among them of those that match in all but writer and user."""
     commits = history.between(to_micros(query.start), to_micros(query.end))
     fits = np.ones(len(commits), np.bool_)
     if query.operation is not None:
@@ -291,6 +298,7 @@ def _row(history: History, row: SnapshotFact, *, on_main: bool, changed: bool) -
         engine=row.engine,
         app_id=row.app_id,
         app_name=row.app_name,
+        user=row.user,
         added_data_files=row.added_data_files,
         removed_data_files=row.removed_data_files,
         added_delete_files=row.added_delete_files,

@@ -234,6 +234,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/maintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Recommended maintenance, best value first
+         * @description Plans that the rules recommend, ranked by what they save in a month for what they cost. Nothing is executed. A
+         *     value that is not known is null, and such plans come last.
+         */
+        get: operations["listMaintenance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/notes": {
         parameters: {
             query?: never;
@@ -657,6 +678,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/maintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Recommended maintenance of one table
+         * @description Findings, plans with their statements, what does not pay, what is not known, bytes and cost of one table.
+         */
+        get: operations["getTableMaintenance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables/{catalog}/{namespace}/{table}/partitions": {
         parameters: {
             query?: never;
@@ -731,6 +772,28 @@ export interface paths {
          *     schema.
          */
         get: operations["getSchemaHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Storage of a table
+         * @description Bytes of a table by what reaches them (live, held by older snapshots, by branch and tag, by age, metadata), and
+         *     the files of one snapshot: metadata file, manifest list, manifests, largest files. Reads storage, which may take
+         *     seconds; answers are kept for ten minutes while the table does not change. At most eight requests wait.
+         */
+        get: operations["getStorage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1430,7 +1493,7 @@ export interface components {
         };
         /**
          * CommitRow
-         * @description A commit in a list.
+         * @description A commit in a list. `user`: as the engine that wrote it reports; null: it reports none.
          */
         CommitRow: {
             added_bytes: number | null;
@@ -1454,6 +1517,7 @@ export interface components {
             t: number;
             table: string;
             total_data_files: number | null;
+            user: string | null;
         };
         /**
          * CommitStreamEvent
@@ -3449,6 +3513,73 @@ export interface components {
             v: (number | null)[];
         };
         /**
+         * StoragePage
+         * @description Bytes of a table, and the files of one of its snapshots. `read_at`: when storage was read. `bytes` and `tree` are
+         *         null, with the reason as a phrase in `bytes_missing` and `tree_missing`, if a file that they need cannot be read.
+         */
+        StoragePage: {
+            bytes: components["schemas"]["TableBytes"] | null;
+            bytes_missing: string | null;
+            catalog: string;
+            format: string | null;
+            namespace: string;
+            notes: components["schemas"]["Note"][];
+            read_at: number;
+            /** @enum {unknown} */
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
+            table: string;
+            tree: components["schemas"]["StorageTree"] | null;
+            tree_missing: string | null;
+            watermark: number | null;
+        };
+        /**
+         * StorageTree
+         * @description Files of one snapshot: metadata file, manifest list, manifests, live files.
+         *
+         *         list_path, list_bytes  null for a snapshot without a manifest list (format v1)
+         *         manifests              those whose files have the most bytes, at most 100 of `manifest_count`
+         *         largest                the 20 largest files, largest first
+         */
+        StorageTree: {
+            file_bytes: number;
+            files: number;
+            largest: components["schemas"]["StoredFile"][];
+            list_bytes: number | null;
+            list_path: string | null;
+            manifest_bytes: number;
+            manifest_count: number;
+            manifests: components["schemas"]["StoredManifest"][];
+            metadata_bytes: number;
+            metadata_path: string;
+            snapshot_id: string;
+        };
+        /**
+         * StoredFile
+         * @description A data or delete file. `bytes`: of a deletion vector, its blob. `path`: only the file's name if the table is
+         *         partitioned by a private column.
+         */
+        StoredFile: {
+            bytes: number;
+            /** @enum {unknown} */
+            content: "data" | "deletion_vector" | "equality_deletes" | "position_deletes";
+            path: string;
+            records: number;
+        };
+        /**
+         * StoredManifest
+         * @description A manifest and its live files. `added_by`: the snapshot that wrote it.
+         */
+        StoredManifest: {
+            added_by: string | null;
+            bytes: number;
+            /** @enum {unknown} */
+            content: "data" | "deletes";
+            file_bytes: number;
+            files: number;
+            path: string;
+            spec_id: number;
+        };
+        /**
          * StructureVersion
          * @description A schema, partition spec or sort order that became current at `t` (first seen; after `not_before`). `risk` and
          *         `changes`: compared with the previous one; `first`: no earlier version is known.
@@ -4354,6 +4485,8 @@ export interface operations {
                 schema_changed?: boolean;
                 /** @description Only commits whose application has this in its name or id. */
                 writer?: string;
+                /** @description Only commits whose user has this in their name. */
+                user?: string;
                 /** @description `files`: most data files added or removed first. */
                 sort?: "newest" | "files";
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
@@ -4865,6 +4998,97 @@ export interface operations {
             };
             /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listMaintenance: {
+        parameters: {
+            query?: {
+                /** @description Only this rule, such as `compact`. */
+                rule?: string;
+                /** @description Only this action, such as `rewrite_data_files`. */
+                action?: string;
+                /** @description Only tables with this owner. */
+                owner?: string;
+                /** @description Only tables whose name contains this text. */
+                q?: string;
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
+                cursor?: string;
+                /** @description Rows per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenancePage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6581,6 +6805,8 @@ export interface operations {
                 schema_changed?: boolean;
                 /** @description Only commits whose application has this in its name or id. */
                 writer?: string;
+                /** @description Only commits whose user has this in their name. */
+                user?: string;
                 /** @description `files`: most data files added or removed first. */
                 sort?: "newest" | "files";
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
@@ -7003,6 +7229,100 @@ export interface operations {
             };
         };
     };
+    getTableMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableMaintenance"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getPartitions: {
         parameters: {
             query?: {
@@ -7352,6 +7672,103 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getStorage: {
+        parameters: {
+            query?: {
+                /** @description Snapshot id as text, with all digits; default: main's current snapshot. */
+                snapshot_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoragePage"];
+                };
             };
             /** @description Problem details. */
             400: {

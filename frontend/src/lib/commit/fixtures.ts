@@ -20,6 +20,7 @@ export function commitRow(change: Partial<CommitRow> = {}): CommitRow {
     engine: 'spark',
     app_id: 'app_17',
     app_name: 'backfill_customer_events',
+    user: 'svc-backfill',
     added_data_files: 50_000,
     removed_data_files: 0,
     added_delete_files: 0,

@@ -35,6 +35,8 @@ export interface CommitsChoice {
   readonly min: FileLimit;
   /** A part of the application's name or id; empty: any. */
   readonly writer: string;
+  /** A part of the user's name; empty: any. */
+  readonly user: string;
   readonly sort: CommitOrder;
 }
 
@@ -43,6 +45,7 @@ export const choiceOf = (params: URLSearchParams): CommitsChoice => ({
   operation: operationOf(params.get('operation')),
   min: FILE_LIMITS.find(({ value }) => value === params.get('min'))?.value ?? '0',
   writer: params.get('writer')?.trim() ?? '',
+  user: params.get('user')?.trim() ?? '',
   sort: ORDERS.find(({ value }) => value === params.get('sort'))?.value ?? 'newest',
 });
 
@@ -69,6 +72,7 @@ export function commitsQuestion(
     ...(choice.operation === 'any' ? {} : { operation: choice.operation }),
     ...(choice.min === '0' ? {} : { min_added_data_files: Number(choice.min) }),
     ...(choice.writer && { writer: choice.writer }),
+    ...(choice.user && { user: choice.user }),
     ...(choice.sort === 'newest' ? {} : { sort: choice.sort }),
     ...(cursor ? { cursor } : {}),
   };
@@ -77,10 +81,11 @@ export function commitsQuestion(
 /** Search parameters of another choice: it begins at its first page. Others' parameters stay. */
 export function paramsOf(params: URLSearchParams, choice: CommitsChoice): URLSearchParams {
   const next = new URLSearchParams(params);
-  for (const name of ['cursor', 'operation', 'min', 'writer', 'sort']) next.delete(name);
+  for (const name of ['cursor', 'operation', 'min', 'writer', 'user', 'sort']) next.delete(name);
   if (choice.operation !== 'any') next.set('operation', choice.operation);
   if (choice.min !== '0') next.set('min', choice.min);
   if (choice.writer) next.set('writer', choice.writer);
+  if (choice.user) next.set('user', choice.user);
   if (choice.sort !== 'newest') next.set('sort', choice.sort);
   return next;
 }

@@ -19,6 +19,7 @@ const commitRow = (change: Partial<Commit> = {}): Commit => ({
   engine: 'spark',
   app_id: 'app-17',
   app_name: 'backfill_customer_events',
+  user: 'svc-backfill',
   added_data_files: 50_000,
   removed_data_files: 0,
   added_delete_files: 0,

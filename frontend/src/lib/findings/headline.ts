@@ -205,6 +205,11 @@ function largestPartition(evidence: Evidence): string | null {
 function missedObjective({ finding, evidence, tense }: Facts): string {
   const limit = evidence.number('threshold_seconds');
   const objective = limit === null ? 'its objective' : `its objective of ${duration(limit)}`;
+  if (finding.subject === 'queries') {
+    const now = evidence.number('seconds');
+    const above = `The 95th percentile of query times ${tense('is', 'was')} above ${objective}`;
+    return now === null || finding.state === 'closed' ? above : `${above}: now ${duration(now)}`;
+  }
   if (finding.subject === '') return `The last commit ${tense('is', 'was')} older than ${objective}`;
   return `${finding.subject} ${tense('takes', 'took')} longer than ${objective}`;
 }

@@ -124,6 +124,16 @@ describe('headlines', () => {
       'churn took longer than its objective of 10 m',
     ],
     [
+      'slow queries',
+      { code: 'objective_missed', subject: 'queries', evidence: { threshold_seconds: 5, seconds: 8 } },
+      'The 95th percentile of query times is above its objective of 5 s: now 8 s',
+    ],
+    [
+      'queries that were slow',
+      { code: 'objective_missed', subject: 'queries', ...closed, evidence: { threshold_seconds: 5, seconds: 2 } },
+      'The 95th percentile of query times was above its objective of 5 s',
+    ],
+    [
       'collisions',
       {
         code: 'commit_contention',

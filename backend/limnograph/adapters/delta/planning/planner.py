@@ -15,8 +15,9 @@ from limnograph.analysis.held import DAY_MS, LADDER
 from limnograph.domain.advice.document import NotKnown, TableBytes
 from limnograph.domain.advice.reading import HeldReading
 from limnograph.domain.advice.survey import TableSurvey
+from limnograph.domain.answers.storage import StorageTree
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.metadata.table import TableMetadata
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.domain.time import Millis
 from limnograph.ports.storage import Storage
 
@@ -65,6 +66,10 @@ class DeltaPlanner:
             by_age=_by_age(left, now),
         )
         return HeldReading(bytes=known, freed=due.bytes if due else 0, removable=due)
+
+    def tree(self, metadata: TableMetadata, snapshot: Snapshot) -> StorageTree:
+        """Raises MetadataError: a log has no tree of files."""
+        raise MetadataError("no_tree", f"version {snapshot.snapshot_id} of {metadata.format} table has no manifests")
 
 
 def _log_bytes(log: Log) -> int:

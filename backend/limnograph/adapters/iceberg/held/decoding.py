@@ -19,13 +19,14 @@ from limnograph.adapters.iceberg.manifests.manifest import MAX_FILE_BYTES
 from limnograph.domain.errors import MetadataError
 
 # Field ids of the Iceberg spec; names for writers that left the ids out.
-_STATUS, _DATA_FILE, _PATH, _SIZE, _OFFSET, _CONTENT_SIZE, _MANIFEST_PATH = 0, 2, 100, 104, 144, 145, 500
+STATUS, PATH, SIZE, OFFSET, CONTENT_SIZE = 0, 100, 104, 144, 145
+_DATA_FILE, _MANIFEST_PATH = 2, 500
 _MANIFEST = (WantedField(_MANIFEST_PATH, ("manifest_path",), "bytes"),)
-_FILE = (
-    WantedField(_PATH, ("file_path",), "bytes"),
-    WantedField(_SIZE, ("file_size_in_bytes",)),
-    WantedField(_OFFSET, ("content_offset",)),
-    WantedField(_CONTENT_SIZE, ("content_size_in_bytes",)),
+FILE = (
+    WantedField(PATH, ("file_path",), "bytes"),
+    WantedField(SIZE, ("file_size_in_bytes",)),
+    WantedField(OFFSET, ("content_offset",)),
+    WantedField(CONTENT_SIZE, ("content_size_in_bytes",)),
 )
 _MIX = np.uint64(0x9E37_79B9_7F4A_7C15)
 
@@ -75,7 +76,7 @@ def path_hashes(paths: Sequence[str]) -> Words:
 def live_files(content: bytes, path: str) -> FileSizes:
     """Live files of the manifest at `path`. Raises MetadataError: manifest_implausible, manifest_unreadable, avro_…"""
     container = open_container(content)
-    plan = _entry_plan(container.schema_text)
+    plan = entry_plan(container.schema_text, FILE)
     parts = [_live(chunk, plan, path) for chunk in read_chunks(container, plan)]
     if len(parts) == 1:
         return parts[0]
@@ -85,19 +86,20 @@ def live_files(content: bytes, path: str) -> FileSizes:
 
 def _live(chunk: Chunk, plan: Plan, path: str) -> FileSizes:
     slot = plan.slots.get
-    status = chunk.numbers(slot(_STATUS), -1)
-    size = chunk.numbers(slot(_CONTENT_SIZE), chunk.numbers(slot(_SIZE), -1))
-    if not chunk.has(slot(_PATH)).all() or _outside(status, DELETED) or _outside(size, MAX_FILE_BYTES):
+    status = chunk.numbers(slot(STATUS), -1)
+    size = chunk.numbers(slot(CONTENT_SIZE), chunk.numbers(slot(SIZE), -1))
+    if not chunk.has(slot(PATH)).all() or outside(status, DELETED) or outside(size, MAX_FILE_BYTES):
         raise MetadataError("manifest_implausible", f"{path} has an entry without a path, a status or a size")
-    identity, blob = chunk.hashes(slot(_PATH)), chunk.has(slot(_OFFSET))
+    identity, blob = chunk.hashes(slot(PATH)), chunk.has(slot(OFFSET))
     if blob.any():
-        offset = chunk.numbers(slot(_OFFSET), 0).astype(np.uint64) + np.uint64(1)
+        offset = chunk.numbers(slot(OFFSET), 0).astype(np.uint64) + np.uint64(1)
         identity ^= np.where(blob, offset * _MIX, np.uint64(0))
     live = status != DELETED
     return FileSizes(identity[live], size[live])
 
 
-def _outside(numbers: npt.NDArray[np.int64], most: int) -> bool:
+def outside(numbers: npt.NDArray[np.int64], most: int) -> bool:
+    """Whether one of the numbers is not from 0 to `most`."""
     return bool(numbers.size) and not 0 <= int(numbers.min()) <= int(numbers.max()) <= most
 
 
@@ -107,10 +109,11 @@ def _list_plan(schema_text: bytes) -> Plan:
 
 
 @lru_cache(maxsize=16)
-def _entry_plan(schema_text: bytes) -> Plan:
+def entry_plan(schema_text: bytes, wanted: tuple[WantedField, ...]) -> Plan:
+    """Program that reads the status of each entry and these fields of its file. Raises MetadataError."""
     schema = parse_schema(schema_text)
     data_file = find_field(schema, WantedField(_DATA_FILE, ("data_file",)))
     if data_file is None or not isinstance(bare(data_file["type"]), dict):
         raise MetadataError("manifest_unreadable", "the entries of a manifest have no data_file")
-    wanted = (WantedField(_STATUS, ("status",)), WantedField(_DATA_FILE, ("data_file",), inside=_FILE))
-    return compile_plan(schema, wanted)
+    file = WantedField(_DATA_FILE, ("data_file",), inside=wanted)
+    return compile_plan(schema, (WantedField(STATUS, ("status",)), file))

@@ -2,7 +2,8 @@
 
 Of two atoms, `excludes` says whether a scan with the first one leaves out a partition with the second one. Iceberg
 projects a condition onto the fields of each spec and leaves out only what the projection excludes, so two conditions
-that no row can satisfy together do not suffice.
+that no row can satisfy together do not suffice. The projection of a range of time that ends before 1970 also includes
+the following period, because old writers rounded such times up (`ProjectionUtil.fixInclusiveTimeProjection`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 import re
 from typing import NamedTuple
 
-from limnograph.analysis.advice.statements.periods import PERIODS, days_of, micros_of
+from limnograph.analysis.advice.statements.periods import DAYS_OF_YEAR, PERIODS, US_PER_DAY, days_of, micros_of
 from limnograph.analysis.advice.statements.scopes import PartitionScope, ScopeField
 
 Path = tuple[str, ...]
@@ -71,14 +72,15 @@ def atom_of(field: ScopeField, value: object) -> Atom | None:
 
 def atoms_of(scope: PartitionScope) -> tuple[list[Atom], bool]:
     """The conditions of a partition, and whether they distinguish it from all others of its spec."""
-    atoms, whole = [], True
+    atoms, distinct = [], True
     for field, value in zip(scope.fields, scope.values, strict=True):
         atom = atom_of(field, value)
         if atom is not None:
             atoms.append(atom)
+            distinct = distinct and not _rounds_up(atom)
         elif field.transform != "void":
-            whole = False
-    return list(dict.fromkeys(atoms)), whole
+            distinct = False
+    return list(dict.fromkeys(atoms)), distinct
 
 
 def excludes(condition: Atom, other: Atom) -> bool:
@@ -98,10 +100,21 @@ def _values_differ(one: Transformed, two: Transformed) -> bool:
 def _apart(one: Equal | ValueRange, two: Equal | ValueRange) -> bool:
     if isinstance(one, Equal) and isinstance(two, Equal):
         return _key(one.value) != _key(two.value)
-    bounds = [_bounds(atom) for atom in (one, two)]
-    if bounds[0] is None or bounds[1] is None:
+    bounds, others = _bounds(one), _bounds(two)
+    if bounds is None or others is None:
         return False
-    return bounds[0][1] <= bounds[1][0] or bounds[1][1] <= bounds[0][0]
+    (start, end), (other_start, other_end) = bounds, others
+    return other_end <= start or end + (_longest(one.type) if _rounds_up(one) else 0) <= other_start
+
+
+def _rounds_up(atom: Atom) -> bool:
+    """Whether the projection of the atom includes the following period."""
+    return isinstance(atom, ValueRange) and atom.end <= 0 and atom.type in {"date", *_TIMESTAMPS}
+
+
+def _longest(kind: str) -> int:
+    """The longest period, a leap year."""
+    return DAYS_OF_YEAR if kind == "date" else DAYS_OF_YEAR * US_PER_DAY
 
 
 def _bounds(atom: Equal | ValueRange) -> tuple[int, int] | None:

@@ -140,11 +140,13 @@ def set_properties(table: StatementTable, properties: Mapping[str, str]) -> Stat
 
 
 def write_ordered_by(table: StatementTable, columns: Sequence[tuple[str, ...]]) -> StatementResult:
-    """Sort what writers write from now on by these columns, ascending. Existing files are not rewritten."""
+    """Sort new files by these columns, ascending. Existing files are not rewritten. Spark's text has no semicolon: its
+    parser refuses one after this statement.
+    """
 
     def for_spark() -> str:
         order = ", ".join(spark.column(path) for path in columns)
-        return f"ALTER TABLE {spark.name(table.path)} WRITE ORDERED BY {order};"
+        return f"ALTER TABLE {spark.name(table.path)} WRITE ORDERED BY {order}"
 
     def for_trino() -> str:
         if any(len(path) > 1 for path in columns):
@@ -157,7 +159,7 @@ def write_ordered_by(table: StatementTable, columns: Sequence[tuple[str, ...]]) 
 
 def _where(table: StatementTable, choice: PartitionChoice | None) -> Write | None:
     """Writes Spark's condition; None: the whole table."""
-    return None if choice is None else cache(lambda: spark.condition(select(choice), table.path[0]))
+    return None if choice is None else cache(lambda: spark.condition(select(choice), table.catalog))
 
 
 def _least_bytes(options: Mapping[str, str]) -> int | None:

@@ -9,6 +9,8 @@ from datetime import date
 PERIODS = ("year", "month", "day", "hour")
 US_PER_HOUR = 3_600_000_000
 US_PER_DAY = 24 * US_PER_HOUR
+DAYS_OF_YEAR = 366
+"""Of the longest."""
 _EPOCH = date(1970, 1, 1).toordinal()
 _LAST_YEAR = 9998
 """Its following year can still be written."""

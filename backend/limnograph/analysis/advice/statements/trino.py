@@ -1,14 +1,14 @@
 """Names, literals and conditions of Trino. Pure.
 
-Trino reads all names in lower case and takes `$` and `@` in a table's name for a metadata table or a version. It
-executes `optimize` only with conditions that partition values decide: on identity fields and whole periods.
+Trino reads names of schemas and tables in lower case and takes `$` and `@` in a table's name for a metadata table or a
+version. It executes `optimize` only with conditions that partition values decide: on identity fields, whole periods and
+whole ranges of truncated numbers. Infinite floats and -0.0 select nothing there (docs/adr/0047).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from uuid import UUID
 
 from limnograph.analysis.advice.statements.atoms import Atom, Equal, IsNull, ValueRange
 from limnograph.analysis.advice.statements.instants import (
@@ -22,19 +22,18 @@ from limnograph.analysis.advice.statements.selection import Conjunction
 from limnograph.analysis.advice.statements.subject import NoStatement, StatementTable
 from limnograph.analysis.advice.statements.words import checked_name, checked_value, is_plain, shown
 
-_UUID_BYTES = 16
 _LEVELS = 3
 
 
 def identifier(name: str) -> str:
-    """A name in double quotes. Raises NoStatement: Trino cannot address it, or it cannot be written safely."""
-    if checked_name(name) != name.lower():
-        raise NoStatement(f"Trino reads names in lower case: {shown(name)} cannot be addressed.")
-    return '"' + name.replace('"', '""') + '"'
+    """A name in double quotes. Raises NoStatement: it cannot be written safely."""
+    return '"' + checked_name(name).replace('"', '""') + '"'
 
 
 def table_name(table: StatementTable) -> str:
-    """The table's full name; parts are quoted where necessary. Raises NoStatement as above."""
+    """The table's full name; parts are quoted where necessary. Raises NoStatement: Trino cannot address it, or as
+    above.
+    """
     path = table.path
     if len(path) != _LEVELS:
         raise NoStatement("Trino addresses tables in a namespace of one level.")
@@ -45,6 +44,8 @@ def table_name(table: StatementTable) -> str:
 
 def _part(name: str) -> str:
     quoted = identifier(name)
+    if name != name.lower():
+        raise NoStatement(f"Trino reads names of tables in lower case: it cannot address {shown(name)}.")
     return name if is_plain(name) else quoted
 
 
@@ -83,7 +84,7 @@ def _column(path: Iterable[str]) -> str:
 
 
 def literal(kind: str, value: float | str | bytes) -> str:
-    """A literal of an Iceberg type. Raises NoStatement: a value that Trino compares otherwise than Iceberg."""
+    """A literal of an Iceberg type. Raises NoStatement: a value that Trino compares differently from Iceberg."""
     if isinstance(value, str):
         return string(value)
     if isinstance(value, bytes):
@@ -112,15 +113,11 @@ def _integer(kind: str, value: int) -> str:
 
 def _bytes(kind: str, value: bytes) -> str:
     if kind == "uuid":
-        if len(value) != _UUID_BYTES:
-            raise NoStatement("A UUID does not have 16 bytes.")
-        return f"UUID '{UUID(bytes=value)}'"
+        raise NoStatement("Trino cannot select partitions by a UUID.")
     return f"X'{value.hex().upper()}'"
 
 
 def _float(kind: str, value: float) -> str:
-    if math.isnan(value) or value == 0:
-        raise NoStatement("Trino compares NaN and zero otherwise than Iceberg.")
-    if math.isinf(value):
-        return "infinity()" if value > 0 else "-infinity()"
+    if not math.isfinite(value) or value == 0:
+        raise NoStatement("Trino cannot select partitions by infinity, NaN or zero of a float.")
     return f"{'REAL' if kind == 'float' else 'DOUBLE'} '{value!r}'"

@@ -18,15 +18,16 @@ _SPLITS = re.compile(r";|--|/\*|\*/|\$\{")
 _LONGEST = 60
 RESERVED = frozenset(
     (  # noqa: SIM905
-        "all alter and anti any array as asc at authorization between both by call case cast check collate column "
-        "constraint create cross cube current_catalog current_date current_path current_role current_schema "
-        "current_time current_timestamp current_user deallocate default delete desc describe distinct drop else end "
-        "escape except execute exists extract false fetch filter for foreign from full function grant group grouping "
-        "having in inner insert intersect interval into is join json_array json_exists json_object json_query "
-        "json_table json_value lateral leading left like listagg local localtime localtimestamp map minus natural "
-        "normalize not null offset on only or order outer overlaps position prepare primary recursive references "
-        "right rollup select semi session_user set skip some sql start system table tablesample then time to trailing "
-        "true truncate trim uescape union unique unknown unnest update user using values when where with within"
+        "all alter and anti any array as asc at authorization between both by call case cast check collate "
+        "collation column constraint create cross cube current_catalog current_date current_path current_role "
+        "current_schema current_time current_timestamp current_user deallocate default delete desc describe "
+        "distinct drop else end escape except execute exists extract false fetch filter for foreign from full "
+        "function grant group grouping having in inner insert intersect interval into is join json_array "
+        "json_exists json_object json_query json_table json_value lateral leading left like listagg local localtime "
+        "localtimestamp map minus natural normalize not null offset on only or order outer overlaps position "
+        "prepare primary recursive references right rollup select semi session_user set skip some sql start system "
+        "table tablesample then time to trailing true truncate trim uescape union unique unknown unnest update user "
+        "using values when where with within"
     ).split()
 )
 """Reserved words of Spark (ANSI) and Trino, and words that begin an expression."""

@@ -1,1 +1,0 @@
-"""Builds advice: for a location, and for the tables of the settings."""
