@@ -15,11 +15,15 @@ MIB = 1 << 20
 
 
 SNAPSHOT_AGE = "history.expire.max-snapshot-age-ms"
+KEPT_SNAPSHOTS = "history.expire.min-snapshots-to-keep"
 MANIFEST_TARGET = "commit.manifest.target-size-bytes"
 MANIFESTS_MERGED = "commit.manifest.min-count-to-merge"
 DELETES_METADATA = "write.metadata.delete-after-commit.enabled"
 ERASURE_DAYS = "limnograph.erasure-days"
-THRESHOLD_PROPERTIES = (SNAPSHOT_AGE, MANIFEST_TARGET, MANIFESTS_MERGED, DELETES_METADATA, ERASURE_DAYS)
+THRESHOLD_PROPERTIES = (
+    *(SNAPSHOT_AGE, KEPT_SNAPSHOTS, MANIFEST_TARGET, MANIFESTS_MERGED, DELETES_METADATA),
+    ERASURE_DAYS,
+)
 """Properties of a table that take the place of thresholds, or that a rule reads."""
 
 

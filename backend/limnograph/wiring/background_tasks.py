@@ -21,6 +21,7 @@ from limnograph.services.effects.measuring import EffectMeasurer
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_findings import JobFindings
+from limnograph.services.findings.storage.held_findings import HeldFindings
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.findings.views import stream_event
 from limnograph.services.jobs.runs import RunRegistry
@@ -206,7 +207,9 @@ async def keep_observing(observers: Observers, evaluator: FindingsEvaluator, sto
             _log.exception("reads, reported commits, columns or pointers could not be evaluated")
 
 
-async def keep_advising(advisor: AdviceEvaluator, store: HotStore) -> None:
+async def keep_advising(
+    advisor: AdviceEvaluator, held: HeldFindings | None, evaluator: FindingsEvaluator, store: HotStore
+) -> None:
     """Evaluate recommended maintenance, once the meta tables have been read. It may use a fifth of one core: after each
     table it rests four times as long as that took.
     """
@@ -217,6 +220,8 @@ async def keep_advising(advisor: AdviceEvaluator, store: HotStore) -> None:
             began = time.monotonic()
             try:
                 busy = await asyncio.to_thread(advisor.evaluate_next)
+                if held is not None:
+                    await asyncio.to_thread(held.observe, evaluator)
             except Exception:  # noqa: BLE001  # the next call continues with another table
                 _log.exception("advice could not be evaluated")
             await asyncio.sleep(ADVISE_RESTS * (time.monotonic() - began))

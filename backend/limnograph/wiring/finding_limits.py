@@ -8,6 +8,7 @@ from limnograph.domain.finding_codes import CODES
 from limnograph.domain.finding_limits import DAY, HOUR, FindingLimits
 from limnograph.domain.objectives import Objective, Objectives
 from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.services.findings.storage.reader_risks import ReaderPattern
 from limnograph.settings import Settings
 from limnograph.settings.findings import FindingsSettings
 
@@ -29,6 +30,11 @@ def objectives_of(settings: Settings) -> Objectives:
             for each in settings.objectives
         ]
     )
+
+
+def readers_of(settings: Settings) -> tuple[ReaderPattern, ...]:
+    """Readers that the settings declare."""
+    return tuple(ReaderPattern(each.jobs, each.tables, round(each.lag_hours * HOUR)) for each in settings.readers)
 
 
 def limits_of(settings: FindingsSettings) -> FindingLimits:

@@ -15,7 +15,7 @@ from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.settings import PrometheusSettings, Settings
 from limnograph.settings.prices import prices_of
 from limnograph.wiring.cold import cold_engine, metrics_sources
-from limnograph.wiring.finding_limits import limits_of, objectives_of
+from limnograph.wiring.finding_limits import limits_of, objectives_of, readers_of
 from limnograph.wiring.on_request.advice import AdvisedTables, with_advice
 from limnograph.wiring.on_request.storage import with_storage
 from limnograph.wiring.server import ServerServices, build_services
@@ -73,6 +73,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
             ]
         ),
         promised=objectives_of(settings),
+        readers=readers_of(settings),
         private_columns=settings.observe.columns.private,
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )

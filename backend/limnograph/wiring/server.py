@@ -35,6 +35,7 @@ from limnograph.services.findings.job_history import JobHistory
 from limnograph.services.findings.of_alerts import AlertFindings
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.findings.records import FindingRecords
+from limnograph.services.findings.storage.held_findings import HeldFindings
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
@@ -139,6 +140,8 @@ class ServerServices(SharedServices):
     """Gauges and counters of the tables for `/metrics`."""
     advisor: AdviceEvaluator | None = None
     """Advises on tables; None: the server cannot read them."""
+    held: HeldFindings | None = None
+    """Findings of bytes that old snapshots hold; None: as `advisor`."""
 
 
 def build_services(options: ServerOptions) -> ServerServices:
@@ -161,9 +164,15 @@ def _shared(options: ServerOptions) -> SharedServices:
     alerts = AlertRegistry(inbox, engine, clock, reads=reads, tell=lambda episode: _publish(live, episode))
     watcher = WatcherLink(options.watch_command, store)
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
-    directory = JobDirectory(options.configured)
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
-    finding_records, read_log = FindingRecords(inbox, engine), ReadLog(inbox, engine, clock)
+    finding_records, log = FindingRecords(inbox, engine), ReadLog(inbox, engine, clock)
+    directory = JobDirectory(options.configured)
+    sources = ObserverSources(
+        *(store, log, runs, engine, old, watcher.sighted),
+        private=options.private_columns,
+        objectives=options.promised,
+        readers=options.readers,
+    )
     evaluator = FindingsEvaluator(
         store,
         finding_records,
@@ -186,7 +195,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         readiness=Readiness(watcher),
         live=live,
         inbox_state=InboxState(inbox),
-        read_log=read_log,
+        read_log=log,
         reported=ReportedCommits(),
         trino_rate=EventRate(),
         cases=cases,
@@ -205,11 +214,7 @@ def _shared(options: ServerOptions) -> SharedServices:
             objectives=options.promised,
             directory=directory,
         ),
-        observers=observers_of(
-            ObserverSources(store, read_log, engine, old, watcher.sighted, options.private_columns, options.promised),
-            clock,
-            options.limits,
-        ),
+        observers=observers_of(sources, clock, options.limits),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 

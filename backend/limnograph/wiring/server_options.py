@@ -15,6 +15,7 @@ from limnograph.ports.hot_source import Fresh
 from limnograph.ports.inbox import Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.findings.storage.reader_risks import ReaderPattern
 from limnograph.services.jobs.discovery import ConfiguredJob
 from limnograph.services.server.live import Caps
 from limnograph.services.sources.cold_reads import WITHIN_S, ColdEngine
@@ -66,6 +67,8 @@ class ServerOptions(NamedTuple):
     """Thresholds of findings."""
     promised: Objectives = Objectives()
     """Objectives for tables and jobs, whose miss is a finding."""
+    readers: tuple[ReaderPattern, ...] = ()
+    """Readers that may be behind, whose snapshots an expiry must keep."""
     objectives: FreshnessObjectives = FreshnessObjectives()
     """Maximum age of the last commit, by table."""
     owners: tuple[tuple[str, str], ...] = ()

@@ -73,7 +73,9 @@ class ServerRuntime:
         if watcher:
             found.append(watcher.run())
         if services.advisor:
-            found.append(background_tasks.keep_advising(services.advisor, services.store))
+            found.append(
+                background_tasks.keep_advising(services.advisor, services.held, services.evaluator, services.store)
+            )
         if options.cold:
             found.append(asyncio.to_thread(options.cold.warm))
         return found

@@ -6,12 +6,14 @@ import pytest
 
 from advised_facts import DAY, GIB, HOUR, MINUTE, commits, facts, group, metadata, survey
 from limnograph.analysis.advice.expire import expire, least_freed
-from limnograph.analysis.advice.facts import AdviceFacts, Reader
+from limnograph.analysis.advice.facts import AdviceFacts
 from limnograph.analysis.advice.planned import PlannedAction
+from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.recommendation import recommendations
 from limnograph.analysis.advice.statements.subject import StatementTable
 from limnograph.domain.advice.document import NotKnown, NotWorth, TableBytes
 from limnograph.domain.metadata.table import SnapshotRef, TableMetadata
+from limnograph.domain.time import Micros
 
 DAILY = commits(*range(9 * DAY, 0, -DAY))
 """Ids 1 to 9: the first is nine days old. Five days are the default retention."""
@@ -97,12 +99,14 @@ def test_unknown_readers_are_a_guard_that_does_not_hold() -> None:
 
 
 def test_a_reader_of_an_expiring_snapshot_is_named() -> None:
-    reader = Reader("churn", 2, "it continues from it")
+    reader = ReaderNeed("churn", (2,), None, Micros(0), "behind")
     (guard,) = [
         each for each in planned(facts(table=table(), freed=GIB, readers=[reader])).guards if each.code == "readers"
     ]
-    assert (guard.ok, guard.text) == (False, "churn still needs snapshot 2: it continues from it.")
-    assert guards(facts(table=table(), freed=GIB, readers=[Reader("churn", 8, "")]))["readers"]
+    assert (guard.ok, guard.text) == (False, "churn needs snapshot 2: it continues from it.")
+    assert guards(facts(table=table(), freed=GIB, readers=[ReaderNeed("churn", (8,), None, Micros(0), "behind")]))[
+        "readers"
+    ]
 
 
 def test_a_table_that_forbids_deletion_is_never_expired() -> None:

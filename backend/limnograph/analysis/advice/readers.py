@@ -69,7 +69,8 @@ class DeclaredReader(NamedTuple):
 
 class ReaderNeed(NamedTuple):
     """What a reader needs for its next read. `snapshot_ids`: ascending by commit; the first is where it continues.
-    `last_seen`: its last read; None: only declared. `needed_until`: when the next read is due at the latest.
+    `last_seen`: its last read; None: only declared. `needed_until`: when the next read is due at the latest. `lag`: how
+    far it is declared to be behind at most, microseconds; 0 for others.
     """
 
     reader: str
@@ -77,6 +78,7 @@ class ReaderNeed(NamedTuple):
     last_seen: Micros | None
     needed_until: Micros
     because: ReaderReason
+    lag: int = 0
 
 
 class ReaderAtRisk(NamedTuple):
@@ -188,9 +190,9 @@ def _declared(reader: str, reads: Sequence[TableRead], line: _Line, lag: int, no
     last = next((each for each in reversed(reads) if each.snapshot_id in line.times), None)
     if last is None:
         needed = line.at(Micros(now - lag))
-        return [ReaderNeed(reader, needed, None, now, "declared")] if needed else []
+        return [ReaderNeed(reader, needed, None, now, "declared", lag)] if needed else []
     until = Micros(max(now, last.at + lag))
-    return [ReaderNeed(reader, line.since(last.snapshot_id), last.at, until, "declared")]
+    return [ReaderNeed(reader, line.since(last.snapshot_id), last.at, until, "declared", lag)]
 
 
 def _observed(

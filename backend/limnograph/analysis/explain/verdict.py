@@ -15,7 +15,7 @@ from limnograph.analysis.explain.ramp import FittedChange
 from limnograph.analysis.explain.ranking import TAU, concluded
 from limnograph.analysis.explain.rivals import RivalShift
 from limnograph.analysis.explain.structure import CommitStructure
-from limnograph.domain.answers.explanations import ChangeKind, Explanation, Hypothesis, LevelChange, ChosenGroups
+from limnograph.domain.answers.explanations import ChangeKind, Explanation, Hypothesis, LevelChange, Selection
 from limnograph.domain.time import MS_PER_SECOND, Millis
 
 SHOWN = 12
@@ -45,7 +45,7 @@ def too_little(case: str, runs: int, least: int) -> Explanation:
     return Explanation(case, [], [Hypothesis("none", 1.0)], [], verdict, "none")
 
 
-def tell(case: str, told: CaseFindings, selection: ChosenGroups | None) -> Explanation:
+def tell(case: str, told: CaseFindings, selection: Selection | None) -> Explanation:
     """Assemble the explanation; only changes inside the selection are reported."""
     changes: list[LevelChange] = []
     hypotheses: list[Hypothesis] = []
@@ -74,7 +74,7 @@ def _only_ends(told: CaseFindings, k: int) -> bool:
     return told.ends[k] and not (commit.size and commit.max() >= TAU)
 
 
-def _asked(job: CaseSeries, extent: tuple[int, int], selection: ChosenGroups | None) -> bool:
+def _asked(job: CaseSeries, extent: tuple[int, int], selection: Selection | None) -> bool:
     """Whether a change that starts and rises between these runs overlaps the selection, within two runs."""
     if selection is None:
         return True

@@ -9,7 +9,7 @@ import numpy as np
 
 from limnograph.analysis.findings.facts import TableFacts, last_known
 from limnograph.analysis.findings.level import ALWAYS, MeasuredLevel
-from limnograph.analysis.findings.partition_fields import splits_by_value
+from limnograph.analysis.findings.storage.partition_fields import splits_by_value
 from limnograph.domain.finding_codes import FindingCode
 from limnograph.domain.finding_limits import DELETES_METADATA, MANIFEST_TARGET, MANIFESTS_MERGED, FindingLimits
 

@@ -16,9 +16,6 @@ from limnograph.analysis.findings import (
     hot_partitions,
     level,
     objectives,
-    rewriting,
-    tiny_commits,
-    unmaterialized,
 )
 from limnograph.analysis.findings.bursts import BurstState
 from limnograph.analysis.findings.commit_times import CommitTimes
@@ -30,9 +27,10 @@ from limnograph.analysis.findings.hot_partitions import HotPartitionState
 from limnograph.analysis.findings.level import LevelState
 from limnograph.analysis.findings.levels import LEVELS
 from limnograph.analysis.findings.objectives import ObjectiveState
-from limnograph.analysis.findings.rewriting import RewritingState
-from limnograph.analysis.findings.tiny_commits import TinyState
-from limnograph.analysis.findings.unmaterialized import DeletedRows
+from limnograph.analysis.findings.storage import rewriting, tiny_commits, unmaterialized
+from limnograph.analysis.findings.storage.rewriting import RewritingState
+from limnograph.analysis.findings.storage.tiny_commits import TinyState
+from limnograph.analysis.findings.storage.unmaterialized import DeletedRows
 from limnograph.domain.finding_codes import FindingCode
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros

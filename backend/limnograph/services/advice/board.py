@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from limnograph.analysis.advice.own_retention import OwnRetention
+from limnograph.analysis.advice.readers import RetainedRef
 from limnograph.domain.advice.document import AdvisedTable, Recommendation
 from limnograph.domain.time import Millis
 
@@ -13,13 +15,15 @@ _LEAST_COST = 0.01
 
 
 class TableAdvice(NamedTuple):
-    """Advice of one table. `location`: the metadata file that was read. `writer`, `job`: who writes the files that the
-    recommendations are about; None: not known.
+    """Advice of one table. `location`: the metadata file that was read, with its `retention` and `refs`. `writer`,
+    `job`: who writes the files that the recommendations are about; None: not known.
     """
 
     advised: AdvisedTable
     location: str
     evaluated_at: Millis
+    retention: OwnRetention = OwnRetention()
+    refs: Sequence[RetainedRef] = ()
     writer: str | None = None
     job: str | None = None
 

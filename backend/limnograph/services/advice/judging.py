@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from limnograph.analysis.advice.facts import ReadLoad
+from limnograph.analysis.advice.own_facts import own_retention_of, refs_of
 from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.returning import debt_half_lives
 from limnograph.analysis.findings.facts import TableFacts
@@ -86,7 +87,11 @@ class TableJudge(NamedTuple):
         )
         advised, arguments = advise_table(reading, known, inputs.prices)
         job = inputs.jobs(name, writer) if writer else None
-        return JudgedAdvice(TableAdvice(advised, location, to_millis(now), writer, job), arguments)
+        metadata = reading.metadata
+        advice = TableAdvice(
+            *(advised, location, to_millis(now)), own_retention_of(metadata), refs_of(metadata), writer, job
+        )
+        return JudgedAdvice(advice, arguments)
 
 
 def _main_writer(facts: TableFacts) -> str | None:

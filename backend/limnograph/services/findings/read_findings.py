@@ -81,6 +81,11 @@ class ReadFindings:
         self._looks: dict[str, _TableLook] = {}
         self._long: dict[str, _LongHistory] = {}
 
+    @property
+    def week(self) -> Mapping[TableName, pl.DataFrame]:
+        """Reads of the last 7 days by the name that was reported, as read within the last hour."""
+        return self._week
+
     async def observe(self, evaluator: FindingsEvaluator) -> None:
         """Hand the episodes of all readers to the evaluator; before the reports and the recorded findings were read,
         and while the reports cannot be read, nothing changes.

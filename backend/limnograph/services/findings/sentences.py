@@ -9,7 +9,7 @@ from collections.abc import Callable
 from limnograph.domain import wording as words
 from limnograph.domain.answers.findings import Finding
 from limnograph.domain.finding_codes import QUERIES, FindingCode
-from limnograph.services.findings.storage_sentences import STORAGE_SENTENCES
+from limnograph.services.findings.storage.storage_sentences import STORAGE_SENTENCES
 
 
 def sentence_of(finding: Finding) -> str:

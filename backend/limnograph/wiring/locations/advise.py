@@ -15,7 +15,7 @@ from limnograph.domain.advice.document import Advice, AdvisedTable
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.errors import MetadataError, SourceError
-from limnograph.domain.time import Millis, to_micros, to_millis
+from limnograph.domain.time import Millis, to_millis
 from limnograph.services.advice.findings import judge
 from limnograph.services.advice.reading import UNNAMED
 from limnograph.services.advice.table_advice import KnownOfTable, advise_table, unreadable
@@ -47,8 +47,8 @@ def advise_location(
 
 
 def _advised(reading: AdviceReading, parts: list[msgspec.Raw], prices: Prices) -> AdvisedTable:
-    engine, uuid = MemoryEngine(), reading.metadata.table_uuid
+    engine = MemoryEngine()
     engine.append([fact for part in parts for fact in decode_facts(bytes(part))], reading.changes)
-    judged = judge(engine, uuid, UNNAMED, to_micros(reading.now))
+    judged = judge(engine, reading, UNNAMED)
     known = KnownOfTable(findings=judged.findings, returns=debt_half_lives(judged.facts))
     return advise_table(reading, known, prices).advised

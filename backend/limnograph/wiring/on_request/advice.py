@@ -20,6 +20,7 @@ from limnograph.services.advice.pages import MaintenancePages
 from limnograph.services.advice.plan_log import PlanLog
 from limnograph.services.advice.plan_records import PlanRecords
 from limnograph.services.advice.saved_times import MeasuredSavings
+from limnograph.services.findings.storage.held_findings import HeldFindings
 from limnograph.settings import Settings, reread_catalogs
 from limnograph.wiring.observe import access_of
 from limnograph.wiring.server import ServerServices
@@ -52,9 +53,11 @@ def with_advice(services: ServerServices, source: AdviceSource, prices: Prices) 
         findings=lambda: services.evaluator.board,
         scans=lambda uuid: recent_scans(services.observers.recent.numbers, uuid),
         saved=MeasuredSavings(services.effect_records, options.clock),
+        readers=services.observers.risks.needs,
         prices=prices,
         trino=trino,
     )
     advisor = AdviceEvaluator(services.store, TableJudge(source, inputs, options.engine), plans, options.clock)
     pages = MaintenancePages(services.store, advisor, plans, services.team.owners, options.clock)
-    return replace(services, advisor=advisor, backend=services.backend._replace(maintenance=pages))
+    held = HeldFindings(lambda: advisor.board, options.clock, options.limits)
+    return replace(services, advisor=advisor, held=held, backend=services.backend._replace(maintenance=pages))

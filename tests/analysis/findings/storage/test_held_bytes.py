@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from limnograph.analysis.advice.own_retention import OwnRetention
 from limnograph.analysis.advice.readers import RetainedRef
-from limnograph.analysis.findings.held_bytes import freed_beyond, held_levels
-from limnograph.analysis.findings.subject_levels import SubjectLevel, WatchedLevels, at_once, observe
+from limnograph.analysis.findings.observed.subject_levels import SubjectLevel, WatchedLevels, at_once, observe
+from limnograph.analysis.findings.storage.held_bytes import freed_beyond, held_levels
 from limnograph.domain.advice.document import TableBytes
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from limnograph.analysis.advice.own_retention import OwnRetention
 from limnograph.analysis.advice.readers import RetainedRef
 from limnograph.analysis.findings.events import Detail
-from limnograph.analysis.findings.subject_levels import SubjectLevel
+from limnograph.analysis.findings.observed.subject_levels import SubjectLevel
 from limnograph.domain.advice.document import TableBytes
 from limnograph.domain.finding_codes import CODES
 from limnograph.domain.finding_limits import DAY, FindingLimits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from limnograph.analysis.findings.subject_levels import SubjectLevel, WatchedLevels, observe
+from limnograph.analysis.findings.observed.subject_levels import SubjectLevel, WatchedLevels, observe
 from limnograph.domain.finding_codes import OBSERVED, FindingCode, ObservedSource
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros
@@ -13,7 +13,7 @@ from limnograph.services.findings.evaluator import FindingsEvaluator
 
 
 class LevelObserver:
-    """Used by one caller of `take` at a time."""
+    """Used on the event loop only, by one task, which waits for `take` where it calls it in a thread."""
 
     def __init__(self, source: ObservedSource, clock: Clock, *, limits: FindingLimits = FindingLimits()) -> None:  # noqa: B008  # immutable
         self._source: ObservedSource = source
