@@ -21,6 +21,7 @@ import extraction
 import findings
 import first_start
 import front
+import held
 import housekeeping
 import serving
 import strategies
@@ -37,6 +38,7 @@ MEASURES: dict[str, Measure] = {
     **cold.MEASURES,
     **dashboard.MEASURES,
     **findings.MEASURES,
+    **held.MEASURES,
     **first_start.MEASURES,
 }
 APART = {

@@ -113,7 +113,8 @@ def growth_new_range(clock: Clock, folder: str) -> int:
     """The page of 50 tables that grew in six hours, for new ranges: a minute earlier each time."""
     from limnograph.adapters.memory.inbox import MemoryInbox
     from limnograph.domain.queries import FleetQuery
-    from limnograph.wiring.server import ServerOptions, build_services
+    from limnograph.wiring.server import build_services
+    from limnograph.wiring.server_options import ServerOptions
 
     engine = _engine(folder)
     parts = build_services(ServerOptions(engine, MemoryInbox(), _At(), fresh=engine))
@@ -286,7 +287,8 @@ def _watching(config: str) -> Any:
     from limnograph.adapters.memory.query_engine import MemoryEngine
     from limnograph.adapters.system_clock import SystemClock
     from limnograph.settings import load
-    from limnograph.wiring.server import ServerOptions, build_services
+    from limnograph.wiring.server import build_services
+    from limnograph.wiring.server_options import ServerOptions
 
     command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", config)
     inbox = SqlInbox(load(config).inbox_url)

@@ -18,6 +18,7 @@ from typing import Any
 
 import backfill_tasks
 import findings_tasks
+import held_tasks
 import serving_tasks
 import upkeep_tasks
 
@@ -209,6 +210,7 @@ TASKS: dict[str, Callable[..., Any]] = (
     | backfill_tasks.TASKS
     | serving_tasks.TASKS
     | findings_tasks.TASKS
+    | held_tasks.TASKS
 )
 
 

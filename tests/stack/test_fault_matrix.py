@@ -21,7 +21,8 @@ from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.services.jobs.discovery import ConfiguredJob
 from limnograph.services.rollups.fold import DAY
 from limnograph.services.sources.cold_reads import ColdEngine
-from limnograph.wiring.server import ServerOptions, ServerServices, build_services
+from limnograph.wiring.server import ServerServices, build_services
+from limnograph.wiring.server_options import ServerOptions
 from query_engine_contract import Iceberg
 from serving_kit import HOUR, NOW, FixedClock, MemoryInbox, client, moved, row
 

@@ -17,16 +17,24 @@ from typing import Any, NamedTuple
 
 import pytest
 import trino
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pyiceberg.catalog.sql import SqlCatalog
 
 import meta_examples
 import postgres
 import trino_server
+import trino_statements
+from hostile_names import NAMES, VALUES, is_refused
 from limnograph.adapters.embedded.engine import EmbeddedEngine
 from limnograph.adapters.meta.schema import iceberg_schema, table_properties
 from limnograph.adapters.trino.asking import Coordinator, TrinoClient, TrinoResult
 from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.adapters.trino.statement import Statement
+from limnograph.analysis.advice.statements import iceberg
+from limnograph.analysis.advice.statements import trino as trino_dialect
+from limnograph.analysis.advice.statements.scopes import PartitionChoice, PartitionScope, ScopeField
+from limnograph.analysis.advice.statements.subject import StatementTable
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
 from limnograph.domain.facts.cookbook import EXAMPLES, TRINO, ExampleQuery
 from limnograph.domain.facts.events import ReportFact
@@ -358,3 +366,70 @@ def test_a_refused_commit_has_the_kind_of_its_conflict_and_nothing_of_its_messag
     assert refused, "no update met another one"
     assert secret not in str(commits)
     assert "Failed to commit" not in str(commits)
+
+
+@pytest.fixture(scope="module")
+def maintained(world: World) -> tuple[trino.dbapi.Cursor, str]:
+    """A session, and a namespace for tables that statements change."""
+    SqlCatalog(world.catalog, **world.properties).create_namespace("maintained")
+    host, _, port = world.url.removeprefix("http://").partition(":")
+    return trino.dbapi.connect(host=host, port=int(port), user="test").cursor(), "maintained"
+
+
+@pytest.mark.parametrize("case", trino_statements.CASES, ids=lambda case: case[0])
+def test_a_generated_optimize_replaces_the_files_of_its_partition_only(
+    maintained: tuple[trino.dbapi.Cursor, str], case: tuple[Any, ...]
+) -> None:
+    replaced, left = trino_statements.TrinoTable(*maintained, case).optimize()
+    assert (len(replaced), len(left)) == (1, 1)
+    assert replaced.isdisjoint(left)
+
+
+def test_trino_executes_no_condition_that_a_live_partition_spec_cannot_decide(
+    maintained: tuple[trino.dbapi.Cursor, str],
+) -> None:
+    """Why two specs, buckets and -0.0 yield no statement."""
+    cursor, namespace = maintained
+    table = f"lake.{namespace}.evolved"
+    cursor.execute(
+        f"CREATE TABLE {table} (v double, at timestamp(6)) WITH (partitioning = ARRAY['month(at)'])"
+    ).fetchall()
+    cursor.execute(f"INSERT INTO {table} VALUES (-0.0, TIMESTAMP '2026-10-20 00:00:00')").fetchall()
+    cursor.execute(f"ALTER TABLE {table} SET PROPERTIES partitioning = ARRAY['day(at)', 'v']").fetchall()
+    cursor.execute(f"INSERT INTO {table} VALUES (-0.0, TIMESTAMP '2026-11-20 00:00:00')").fetchall()
+    day = "at >= TIMESTAMP '2026-11-20 00:00:00' AND at < TIMESTAMP '2026-11-21 00:00:00'"
+    with pytest.raises(trino.exceptions.TrinoQueryError, match="WHERE"):
+        cursor.execute(f"ALTER TABLE {table} EXECUTE optimize WHERE {day}").fetchall()
+    fields = [(ScopeField("m", ("at",), "timestamp", "month"),), (ScopeField("d", ("at",), "timestamp", "day"),)]
+    choice = PartitionChoice([PartitionScope(fields[1], (20_777,))], [PartitionScope(fields[0], (681,))])
+    made = iceberg.rewrite_data_files(StatementTable("lake", (namespace,), "evolved", ""), choice, {})
+    assert made.statements.trino is None
+    assert "every partition spec" in made.notes["trino"]
+
+
+def test_trino_merges_manifests_and_sorts_by_generated_statements(
+    maintained: tuple[trino.dbapi.Cursor, str],
+) -> None:
+    cursor, namespace = maintained
+    subject = StatementTable("lake", (namespace,), "kept", "")
+    cursor.execute(f'CREATE TABLE lake.{namespace}.kept (id bigint, "it\'s" varchar)').fetchall()
+    for _ in range(3):
+        cursor.execute(f"INSERT INTO lake.{namespace}.kept VALUES (1, 'a')").fetchall()
+    trino_statements.execute(cursor, iceberg.rewrite_manifests(subject, 0, only_spec=True).statements.trino)
+    assert cursor.execute(f'SELECT count(*) FROM lake.{namespace}."kept$manifests"').fetchall() == [[1]]
+    trino_statements.execute(cursor, iceberg.write_ordered_by(subject, [("it's",)]).statements.trino)
+    ((made,),) = cursor.execute(f"SHOW CREATE TABLE lake.{namespace}.kept").fetchall()
+    assert "it''s" in made
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.tuples(NAMES, VALUES), min_size=20, max_size=40))
+def test_trino_reads_identifiers_and_literals_as_they_were_meant(
+    maintained: tuple[trino.dbapi.Cursor, str], pairs: list[tuple[str, str]]
+) -> None:
+    """Forty at a time: each query takes a tenth of a second."""
+    safe = [(name, value) for name, value in pairs if not is_refused(name)]
+    names, values = [name for name, _ in safe], [value for _, value in safe]
+    identifiers = [trino_dialect.identifier(name) for name in names]
+    literals = [trino_dialect.string(value) for value in values]
+    assert trino_statements.read_back(maintained[0], identifiers, literals) == (names, values)

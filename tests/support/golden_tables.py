@@ -40,6 +40,7 @@ from limnograph.domain.facts.meta_tables import (
     LABELS,
     MAINTENANCE,
     NOTES,
+    PLANS,
     READS_HOURLY,
     REPORTS,
     RUNS,
@@ -51,6 +52,7 @@ from limnograph.domain.facts.meta_tables import (
     SnapshotFact,
 )
 from limnograph.domain.facts.notes import NoteFact
+from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.facts.reads import ColumnCount, ReadsFact, SnapshotReads
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -191,8 +193,28 @@ def told() -> dict[MetaTable, list[Any]]:
         until=BEGIN + DAY,
         severity="warning",
     )
+    plan = PlanFact(
+        plan_id="a" * 32,
+        seq=1,
+        at=BEGIN + 7,
+        state="proposed",
+        attempt=1,
+        table_uuid="u-1",
+        action="rewrite_data_files",
+        rule="compact",
+        because=["small_files"],
+        base_snapshot_id=2**62 + 1,
+        arguments="{}",
+        arguments_sha256="b" * 64,
+        files_in=40,
+        files_out=1,
+        seconds_low=1.5,
+        cost_mid=0.25,
+        currency="USD",
+        guards=["quiet"],
+    )
     inbox = {RUNS: [ended], ALERTS: [fired], REPORTS: [scan, lost], LABELS: [said], EFFECTS: [effect]}
-    return {**inbox, FINDINGS: [finding], NOTES: [note]}
+    return {**inbox, FINDINGS: [finding], NOTES: [note], PLANS: [plan]}
 
 
 def plain(rows: list[Any]) -> list[dict[str, Any]]:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
 EXISTING, ADDED, DELETED = 0, 1, 2
+PATH_OF_DELETES = 2_147_483_546
+"""Field id of the path column of position delete files."""
 
 
 class Field(NamedTuple):
@@ -23,7 +25,9 @@ UNPARTITIONED: tuple[Field, ...] = ()
 
 
 class File(NamedTuple):
-    """A data or delete file. `dv_of`: path of the data file whose deletion vector this is."""
+    """A data or delete file. `dv_of`: path of the data file whose deletion vector this is, at `offset` of its file.
+    `scoped_to`: of the one data file whose positions are in this delete file, as bounds of its paths say.
+    """
 
     path: str
     partition: tuple[Any, ...] = ()
@@ -32,6 +36,8 @@ class File(NamedTuple):
     content: int = DATA
     spec_id: int = 0
     dv_of: str | None = None
+    scoped_to: str | None = None
+    offset: int = 4
 
     @property
     def key(self) -> tuple[str, str | None]:
@@ -77,8 +83,12 @@ def entry_record(entry: Entry, names: list[str], version: int) -> dict[str, Any]
         "block_size_in_bytes": 64 * 2**20,
         "equality_ids": [1] if file.content == EQUALITY_DELETES else None,
     }
+    if file.scoped_to:
+        bound = [{"key": PATH_OF_DELETES, "value": file.scoped_to.encode()}]
+        data_file |= {"lower_bounds": bound, "upper_bounds": bound}
     if file.dv_of:
-        data_file |= {"referenced_data_file": file.dv_of, "content_offset": 4, "content_size_in_bytes": file.size}
+        blob = {"content_offset": file.offset, "content_size_in_bytes": file.size}
+        data_file |= {"referenced_data_file": file.dv_of, **blob}
     # A file that the commit itself added inherits both from the line of its manifest (v2).
     inherited = entry.status == ADDED and version > 1
     return {

@@ -18,7 +18,8 @@ from limnograph.api.app import create_app
 from limnograph.api.metrics.exposition import Exposition
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
-from limnograph.wiring.server import ServerOptions, ServerServices, build_services
+from limnograph.wiring.server import ServerServices, build_services
+from limnograph.wiring.server_options import ServerOptions
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND

@@ -8,7 +8,8 @@ from typing import Any
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.watch import CatalogSeen, ProbeRound, Trouble, encode
-from limnograph.wiring.server import ServerOptions, build_services
+from limnograph.wiring.server import build_services
+from limnograph.wiring.server_options import ServerOptions
 from limnograph.wiring.server_runtime import ServerRuntime
 from serving_kit import HOUR, NOW, FixedClock, client, lake, moved, row
 

@@ -19,7 +19,8 @@ import pytest
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.services.sources.cold_reads import ColdEngine
-from limnograph.wiring.server import ServerOptions, build_services
+from limnograph.wiring.server import build_services
+from limnograph.wiring.server_options import ServerOptions
 from limnograph.wiring.server_runtime import ServerRuntime
 from serving_kit import NOW, FixedClock, application, lake, row
 

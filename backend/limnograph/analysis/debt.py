@@ -6,7 +6,6 @@ code with the numbers of their rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -40,22 +39,50 @@ def debt(group: Longs, size: Longs, rule: Targets, deleted: Flags | None = None)
     size     bytes
     deleted  files that the delete ratio alone selects
     """
+    bins = rewrite_bins(group, size, rule, deleted)
+    found = np.zeros(5, np.int64)
+    for files, total, outputs in zip(bins.files.tolist(), bins.bytes.tolist(), bins.outputs(rule), strict=True):
+        found += (files, total, 1, outputs, files - outputs if 2 * outputs <= files else 0)
+    return Debt(*map(int, found))
+
+
+class RewriteBins(NamedTuple):
+    """Groups of files that the planner would rewrite.
+
+    rows   indexes of candidates, sorted by group
+    first  index into `rows` of each bin's first file, and `last` the one after its last file
+    bytes  size of each bin
+    """
+
+    rows: Longs
+    first: Longs
+    last: Longs
+    bytes: Longs
+
+    @property
+    def files(self) -> Longs:
+        """Files of each bin."""
+        return self.last - self.first
+
+    def outputs(self, rule: Targets) -> list[int]:
+        """Expected files of each bin after the rewrite."""
+        return [expected_outputs(total, rule) for total in self.bytes.tolist()]
+
+
+def rewrite_bins(group: Longs, size: Longs, rule: Targets, deleted: Flags | None = None) -> RewriteBins:
+    """The planner's groups; arguments as for `debt`."""
     by_delete = np.zeros(size.size, np.bool_) if deleted is None else deleted
     candidate = (size < rule.small_below) | by_delete
     if rule.large_above is not None:
         candidate |= size > rule.large_above
     rows = np.flatnonzero(candidate)
     rows = rows[np.argsort(group[rows], kind="stable")]
-    found = np.zeros(5, np.int64)
-    for files, total, outputs in _chosen(group[rows], size[rows], by_delete[rows], rule):
-        found += (files, total, 1, outputs, files - outputs if 2 * outputs <= files else 0)
-    return Debt(*map(int, found))
+    return _chosen(rows, group[rows], size[rows], by_delete[rows], rule)
 
 
-def _chosen(group: Longs, size: Longs, by_delete: Flags, rule: Targets) -> Iterator[tuple[int, int, int]]:
-    """`(files, bytes, outputs)` of every group that the planner would rewrite."""
+def _chosen(rows: Longs, group: Longs, size: Longs, by_delete: Flags, rule: Targets) -> RewriteBins:
     if not size.size:
-        return
+        return RewriteBins(rows, rows, rows, rows)
     starts = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
     ends = np.append(starts[1:], size.size)
     running = np.concatenate([[0], np.cumsum(size)])
@@ -67,8 +94,7 @@ def _chosen(group: Longs, size: Longs, by_delete: Flags, rule: Targets) -> Itera
     first, last = (np.concatenate(side) for side in zip(*bins, strict=True))
     files, total = last - first, running[last] - running[first]
     chosen = _rewritten(files, total, forced[last] > forced[first], rule)
-    for count, weight in zip(files[chosen].tolist(), total[chosen].tolist(), strict=True):
-        yield count, weight, expected_outputs(weight, rule)
+    return RewriteBins(rows, first[chosen], last[chosen], total[chosen])
 
 
 def _bins(running: Longs, low: int, high: int, capacity: int) -> tuple[Longs, Longs]:

@@ -18,6 +18,7 @@ from limnograph.domain.secrecy import clean
 from limnograph.jobs.logs import configure
 
 VERBS = {
+    "advise": "Recommend maintenance, with statements, cost and what is at risk.",
     "demo": "Start a demo lake with Prometheus, the pipeline and the server.",
     "doctor": "Check an installation and suggest remedies.",
     "effect": "Measure what an operation did to a job, with bounds.",

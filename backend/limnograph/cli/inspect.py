@@ -34,9 +34,9 @@ _EXAMPLES = (
 @click.option("--json", "as_json", is_flag=True, help="Print the full document as JSON.")
 def command(location: str, table_format: str | None, path_map: tuple[str, ...], *, as_json: bool) -> None:
     """Inspect one table in storage, without a catalog. LOCATION is its folder or one of its metadata files."""
-    from limnograph.wiring.inspect import inspect_location
+    from limnograph.wiring.locations.inspect import inspect_location
 
-    found = inspect_location(location, table_format, dict(map(_mapping, path_map)))
+    found = inspect_location(location, table_format, dict(map(parsed_mapping, path_map)))
     if as_json:
         click.echo(msgspec.json.encode(found.document).decode())
     else:
@@ -45,7 +45,8 @@ def command(location: str, table_format: str | None, path_map: tuple[str, ...], 
         raise SystemExit(UNREADABLE)
 
 
-def _mapping(text: str) -> tuple[str, str]:
+def parsed_mapping(text: str) -> tuple[str, str]:
+    """One `--path-map`. Raises InvalidInput."""
     old, sign, new = text.partition("=")
     if not (old and sign and new):
         raise InvalidInput("--path-map", f"{text!r} must have the form A=B, such as s3://lake/orders=./orders")

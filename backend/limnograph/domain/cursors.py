@@ -27,12 +27,13 @@ from limnograph.domain.queries import (
     FindingsQuery,
     FleetQuery,
     FleetSort,
+    MaintenanceQuery,
     NotesQuery,
     TableFormat,
 )
 from limnograph.domain.time import Millis
 
-Kind = Literal["tables", "commits", "alerts", "effects", "findings", "notes"]
+Kind = Literal["tables", "commits", "alerts", "effects", "findings", "notes", "maintenance"]
 Position = list[int | float | str]
 UNKNOWN = "is not a valid cursor; omit it to start at the first page"
 _LEAST, _MOST = -(2**63), 2**63 - 1
@@ -62,6 +63,7 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     only_table: str | None = None
     owner: str | None = None
     action: str | None = None
+    rule: str | None = None
     writer: str | None = None
     user: str | None = None
     job: str | None = None
@@ -147,6 +149,17 @@ def of_effects(query: EffectsQuery) -> CursorQuery:
         job=query.job or None,
         measure=query.measure,
         verdict=query.verdict,
+    )
+
+
+def of_maintenance(query: MaintenanceQuery) -> CursorQuery:
+    """The query of a page of recommended plans."""
+    return CursorQuery(
+        of="maintenance",
+        rule=query.rule or None,
+        action=query.action or None,
+        owner=query.owner or None,
+        q=query.text or None,
     )
 
 

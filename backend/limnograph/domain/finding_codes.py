@@ -36,14 +36,49 @@ FindingCode = Literal[
     "filter_not_pruned",
     "commit_contention",
     "stream_batch_conflict",
+    "stream_lag",
+    "tiny_commits",
+    "format_incompatible",
+    "overlap",
+    "write_mode_mismatch",
+    "catalog_near_limit",
+    "held_bytes",
+    "deletes_not_materialized",
+    "high_cardinality_partitioning",
+    "cold_data",
+    "reader_at_risk",
 ]
 FindingGroup = Literal[
-    "jobs", "files", "deletes", "metadata", "layout", "schema", "columns", "health", "readers", "writers"
+    "jobs",
+    "files",
+    "deletes",
+    "metadata",
+    "layout",
+    "schema",
+    "columns",
+    "health",
+    "readers",
+    "writers",
+    "catalog",
+    "storage",
 ]
 FindingSeverity = Literal["critical", "warning", "info"]
-ObservedSource = Literal["jobs", "reads", "commits", "columns", "pointers"]
+ObservedSource = Literal[
+    "jobs",
+    "reads",
+    "commits",
+    "columns",
+    "pointers",
+    "storage",
+    "partitions",
+    "readers",
+    "engines",
+    "streams",
+    "catalogs",
+]
 """What findings follow from that do not follow from a table's history: runs, reported reads and commits, statistics
-of columns, and the pointers of catalogs.
+of columns, the pointers of catalogs, bytes by snapshot, partitions without writes or reads, snapshots that readers
+need, engines that were seen, the lag of streams, and the health of catalogs.
 """
 ClosedBy = Literal["run", "expired", "merged", "retracted", "retired"]
 """Why a finding closed, if no commit closed it."""
@@ -95,6 +130,17 @@ CODES: dict[FindingCode, CodeTraits] = {
     "filter_not_pruned": CodeTraits("readers", "warning", needs_size=True),
     "commit_contention": CodeTraits("writers", "warning"),
     "stream_batch_conflict": CodeTraits("writers", "warning"),
+    "stream_lag": CodeTraits("writers", "warning"),
+    "tiny_commits": CodeTraits("writers", "warning"),
+    "format_incompatible": CodeTraits("writers", "warning"),
+    "overlap": CodeTraits("readers", "warning", needs_size=True),
+    "write_mode_mismatch": CodeTraits("readers", "warning", needs_size=True),
+    "catalog_near_limit": CodeTraits("catalog", "warning"),
+    "held_bytes": CodeTraits("storage", "warning"),
+    "deletes_not_materialized": CodeTraits("storage", "warning"),
+    "high_cardinality_partitioning": CodeTraits("storage", "warning"),
+    "cold_data": CodeTraits("storage", "info"),
+    "reader_at_risk": CodeTraits("storage", "warning"),
 }
 EVENT_CODES: frozenset[FindingCode] = frozenset(
     {
@@ -109,8 +155,16 @@ OBSERVED: dict[ObservedSource, frozenset[FindingCode]] = {
     "commits": frozenset({"commit_contention", "stream_batch_conflict"}),
     "columns": frozenset(code for code, traits in CODES.items() if traits.group == "columns"),
     "pointers": frozenset({"two_pointers"}),
+    "storage": frozenset({"held_bytes"}),
+    "partitions": frozenset({"cold_data"}),
+    "readers": frozenset({"reader_at_risk"}),
+    "engines": frozenset({"format_incompatible"}),
+    "streams": frozenset({"stream_lag"}),
+    "catalogs": frozenset({"catalog_near_limit"}),
 }
-"""Codes by source. `objective_missed` without a subject follows from a table's commits."""
+"""Codes by source, see `source_of`."""
+QUERIES = "queries"
+"""Subject of `objective_missed` if queries miss an objective."""
 SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
 """From the most severe to the least."""
 
@@ -118,6 +172,15 @@ SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
 def severity_rank(severity: str | None) -> int:
     """0 for the most severe; an unknown one comes after all others."""
     return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
+
+
+def source_of(code: str | None, subject: str | None) -> ObservedSource | None:
+    """The source that a finding follows from; None: the table's history. `objective_missed` follows from commits if it
+    has no subject, from reported queries if the subject is QUERIES, otherwise from the runs of a job.
+    """
+    if code == "objective_missed":
+        return None if not subject else "reads" if subject == QUERIES else "jobs"
+    return next((source for source, codes in OBSERVED.items() if code in codes), None)
 
 
 def group_of(code: str | None) -> FindingGroup | None:

@@ -15,10 +15,15 @@ MIB = 1 << 20
 
 
 SNAPSHOT_AGE = "history.expire.max-snapshot-age-ms"
+KEPT_SNAPSHOTS = "history.expire.min-snapshots-to-keep"
 MANIFEST_TARGET = "commit.manifest.target-size-bytes"
 MANIFESTS_MERGED = "commit.manifest.min-count-to-merge"
 DELETES_METADATA = "write.metadata.delete-after-commit.enabled"
-THRESHOLD_PROPERTIES = (SNAPSHOT_AGE, MANIFEST_TARGET, MANIFESTS_MERGED, DELETES_METADATA)
+ERASURE_DAYS = "limnograph.erasure-days"
+THRESHOLD_PROPERTIES = (
+    *(SNAPSHOT_AGE, KEPT_SNAPSHOTS, MANIFEST_TARGET, MANIFESTS_MERGED, DELETES_METADATA),
+    ERASURE_DAYS,
+)
 """Properties of a table that take the place of thresholds, or that a rule reads."""
 
 
@@ -94,3 +99,30 @@ class FindingLimits(NamedTuple):
     bounds_future: int = DAY
     distinct_ratio: float = 3.0  # times the median, or a part of it
     distinct_seen: int = 5
+    held_bytes: int = 1 << 30
+    held_share: float = 0.05  # of the live bytes
+    deletes_days: int = 30  # age of a live delete file; limnograph.erasure-days goes before it
+    deleted_share: float = 0.1  # deleted rows per row
+    deleted_for: int = 3 * DAY
+    cardinality_partitions: int = 1_000
+    cardinality_share: float = 0.1  # median partition below this fraction of the target
+    cold_days: int = 90  # without a write
+    cold_share: float = 0.5  # of the table's bytes
+    cold_bytes: int = 10 << 30
+    tiny_commits: int = 200  # of a writer within a day
+    tiny_rows: int = 100  # median of these commits
+    tiny_large_share: float = 0.25  # average file from this fraction of the target on: few, but large rows
+    overlap_depth: int = 10
+    overlap_share: float = 0.5  # of the files of the largest partition
+    overlap_back: float = 0.5  # of the limit: closes
+    rewriting_commits: int = 10  # within 7 days
+    rewriting_dropped: float = 0.01  # of the rows that they write again
+    rewriting_grown: float = 0.1  # rows that they add to those: beyond, it is a load
+    lag_triggers: float = 3.0  # times the usual gap between the commits of a stream
+    lag_least: int = MINUTE
+    engine_days: int = 30  # an engine that was not seen for so long no longer counts
+    catalog_tables: int = 100_000  # of a database: the default limit of AWS Glue
+    catalog_share: float = 0.8
+    catalog_slow: int = 1_000_000  # 95th percentile of the requests, microseconds
+    catalog_errors: float = 0.01
+    catalog_for: int = 15 * MINUTE

@@ -1,4 +1,6 @@
-"""What was promised for tables and jobs: the highest acceptable age of a table's last commit, and duration of a job."""
+"""What was promised for tables and jobs: the highest acceptable age of a table's last commit, duration of a job, and
+95th percentile of the durations of a table's queries.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ class Objective(NamedTuple):
     jobs: str = ""
     duration_s: float | None = None
     window_s: float = 600.0
+    query_p95_s: float | None = None
 
 
 class PromisedLimit(NamedTuple):
@@ -38,6 +41,12 @@ class Objectives:
         """The highest acceptable age of a table's last commit; None without an objective."""
         text = str(name)
         found = (_promised(one.freshness_s, one) for one in self._promised if matches(one.tables, text))
+        return next((limit for limit in found if limit is not None), None)
+
+    def queries(self, name: TableName) -> PromisedLimit | None:
+        """The highest acceptable 95th percentile of an hour of queries; None without an objective."""
+        text = str(name)
+        found = (_promised(one.query_p95_s, one) for one in self._promised if matches(one.tables, text))
         return next((limit for limit in found if limit is not None), None)
 
     def duration(self, name: TableName, job: str) -> PromisedLimit | None:

@@ -154,6 +154,17 @@ class EffectsQuery(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = DEFAULT_LIMIT
 
 
+class MaintenanceQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of recommended plans, best first; empty filters match all. `text`: part of the table's name."""
+
+    rule: str = ""
+    action: str = ""
+    owner: str = ""
+    text: str = ""
+    cursor: str | None = None
+    limit: int = DEFAULT_LIMIT
+
+
 class FindingsQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A page of findings; empty filters match all. Closed ones are those that closed in `[start, end)`, epoch ms.
     `table`: `catalog.namespace.table`. `acknowledged` applies to open ones.

@@ -15,7 +15,7 @@ import msgspec
 
 from limnograph.domain.time import EPOCH, Micros
 
-Kind = Literal["run", "alert", "report", "label", "effect", "finding", "note", "notification", "pass"]
+Kind = Literal["run", "alert", "report", "label", "effect", "finding", "note", "plan", "notification", "pass"]
 PASS_MARK: Kind = "pass"  # noqa: S105  # not a password
 """Records of the pipeline's successful passes. The latest is never deleted: it shows how long a pipeline is down."""
 KEEP = 3_600_000_000

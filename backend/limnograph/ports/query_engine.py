@@ -20,6 +20,7 @@ Table = Literal[
     "effects",
     "findings",
     "notes",
+    "plans",
     "snapshots_hourly",
     "snapshots_daily",
     "reads_hourly",

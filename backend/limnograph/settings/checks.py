@@ -9,6 +9,7 @@ from limnograph.settings.base import FILES, MAX_PORT
 from limnograph.settings.checks_auth import check_auth
 from limnograph.settings.forms import check_http
 from limnograph.settings.lake import RetentionSettings
+from limnograph.settings.prices import MAX_CURRENCY
 from limnograph.settings.server import ServerSettings
 from limnograph.settings.sources import TrinoSettings
 from limnograph.settings.whole import Settings
@@ -19,6 +20,11 @@ def checked(settings: Settings) -> Settings:
     _check_catalogs(settings)
     _check_sources(settings)
     _check_retention(settings.retention)
+    currency = settings.prices.currency
+    if not (currency.strip() and currency.isprintable() and len(currency) <= MAX_CURRENCY):
+        raise SettingsError(
+            "prices.currency", f"is not a name of 1 to {MAX_CURRENCY} characters; write one, such as EUR"
+        )
     _check_address("pipeline.metrics", settings.pipeline.metrics)
     _check_server(settings.server)
     check_auth(settings.auth, settings.server)
@@ -63,8 +69,9 @@ def _check_patterns(settings: Settings) -> None:
     for i, objective in enumerate(settings.objectives):
         if not objective.tables:
             raise SettingsError(f"objectives[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")
-        if objective.freshness_seconds is None and objective.duration_seconds is None:
-            raise SettingsError(f"objectives[{i}]", "has no limit; set freshness_seconds or duration_seconds")
+        if objective.freshness_seconds is objective.duration_seconds is objective.query_p95_seconds is None:
+            limits = "freshness_seconds, duration_seconds or query_p95_seconds"
+            raise SettingsError(f"objectives[{i}]", f"has no limit; set {limits}")
     for i, owner in enumerate(settings.owners):
         if not owner.tables:
             raise SettingsError(f"owners[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")

@@ -112,12 +112,19 @@ executors = "sum(churn_executors)"
 memory = "sum(churn_memory_bytes)"
 prometheus = "main"
 """,
+    "[[readers]]": """
+[[readers]]
+jobs = "orders-stream"
+tables = "lake.sales.*"
+lag_hours = 12
+""",
     "[[objectives]]": """
 [[objectives]]
 tables = "lake.sales.*"
 freshness_seconds = 900
 jobs = "churn*"
 duration_seconds = 600
+query_p95_seconds = 5
 window_seconds = 600
 """,
     "[[owners]]": """
@@ -126,6 +133,15 @@ tables = "lake.sales.*"
 owner = "team-sales"
 """,
     **_findings(),
+    "[prices]": """
+[prices]
+currency = "EUR"
+storage_gb_month = 0.021
+put_1000 = 0.0048
+get_1000 = 0.0004
+vcpu_hour = 0.045
+as_of = "2026-11-01"
+""",
     "[inbox]": """
 [inbox]
 url = "postgresql+psycopg2://limnograph:${CATALOG_PASSWORD}@db.example.org/limnograph"

@@ -10,20 +10,21 @@ from limnograph.domain.finding_codes import FindingCode
 from limnograph.domain.finding_limits import DAY, HOUR, MIB, FindingLimits
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.settings.base import FrozenSettings
+from limnograph.settings.finding_base import Bytes, Count, Days, Factor, FindingSettings, Share
+from limnograph.settings.finding_storage import (
+    CardinalityPartitionSettings,
+    CatalogLimitSettings,
+    ColdDataSettings,
+    DeletesKeptSettings,
+    FormatSettings,
+    HeldBytesSettings,
+    OverlapSettings,
+    StreamLagSettings,
+    TinyCommitsSettings,
+    WriteModeSettings,
+)
 
 _LIMITS = FindingLimits()
-Count = Annotated[int, msgspec.Meta(ge=1)]
-Bytes = Annotated[int, msgspec.Meta(ge=0)]
-Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
-Factor = Annotated[float, msgspec.Meta(gt=1, le=1_000)]
-Days = Annotated[float, msgspec.Meta(gt=0, le=30)]
-
-
-class FindingSettings(FrozenSettings, frozen=True, kw_only=True):
-    """A finding without thresholds."""
-
-    enabled: bool = True
-    """Whether the finding is evaluated. An open one of a disabled code is withdrawn."""
 
 
 class FileBurstSettings(FindingSettings, frozen=True, kw_only=True):
@@ -276,6 +277,17 @@ class FindingsSettings(FrozenSettings, frozen=True, kw_only=True):
     filter_not_pruned: FilterNotPrunedSettings = FilterNotPrunedSettings()
     commit_contention: CommitContentionSettings = CommitContentionSettings()
     stream_batch_conflict: StreamConflictSettings = StreamConflictSettings()
+    stream_lag: StreamLagSettings = StreamLagSettings()
+    tiny_commits: TinyCommitsSettings = TinyCommitsSettings()
+    format_incompatible: FormatSettings = FormatSettings()
+    overlap: OverlapSettings = OverlapSettings()
+    write_mode_mismatch: WriteModeSettings = WriteModeSettings()
+    catalog_near_limit: CatalogLimitSettings = CatalogLimitSettings()
+    held_bytes: HeldBytesSettings = HeldBytesSettings()
+    deletes_not_materialized: DeletesKeptSettings = DeletesKeptSettings()
+    high_cardinality_partitioning: CardinalityPartitionSettings = CardinalityPartitionSettings()
+    cold_data: ColdDataSettings = ColdDataSettings()
+    reader_at_risk: FindingSettings = FindingSettings()
 
     def of(self, code: FindingCode) -> FindingSettings:
         """The section of a code."""

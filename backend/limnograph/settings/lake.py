@@ -109,6 +109,10 @@ class ObjectiveSettings(FrozenSettings, frozen=True, kw_only=True):
     """Pattern over the names of jobs on these tables; empty: all of them."""
     duration_seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
     """Maximum duration of a run, in seconds."""
+    query_p95_seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """Maximum 95th percentile of the durations of the queries that engines reported for a table in an hour, in seconds;
+    judged from five queries on.
+    """
     window_seconds: Annotated[float, msgspec.Meta(ge=60, le=86_400)] = 600.0
     """Seconds for which a limit must be exceeded to be missed, and kept to be met again."""
 

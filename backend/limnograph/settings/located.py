@@ -11,6 +11,7 @@ from limnograph.settings.toml_words import in_toml
 
 UNKNOWN = "unknown key"
 
+_NO_DATE = "Invalid RFC3339 encoded date"
 _BOUND = re.compile(r"Expected `(?:int|float)` (<=|<|>=|>) (\S+)")
 _BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     ">": ("above", operator.gt),
@@ -40,6 +41,8 @@ def locate(message: str, document: dict[str, Any]) -> tuple[str, str]:
         return ".".join(filter(None, (prefix, missing[1]))), "is required"
     if bound := _BOUND.match(detail):
         return prefix, f"must be {_BOUNDS[bound[1]][0]} {bound[2].removesuffix('.0')}"
+    if detail == _NO_DATE:
+        return prefix, "is not a date; write one such as 2026-11-01"
     return prefix or "settings", in_toml(detail, prefix)
 
 

@@ -5,6 +5,7 @@ file.
 from __future__ import annotations
 
 import ast
+import datetime as dt
 import inspect
 import re
 import sys
@@ -37,7 +38,13 @@ a setting changes that.
 Together, the examples below form one settings file, which a test loads.
 """
 _BOUNDS = {"gt": "above {}", "ge": "at least {}", "le": "at most {}", "lt": "below {}"}
-_SPELLED: dict[Any, str] = {str: "text", int: "integer", float: "number", bool: "true or false"}
+_SPELLED: dict[Any, str] = {
+    str: "text",
+    int: "integer",
+    float: "number",
+    bool: "true or false",
+    dt.date: "date",
+}
 _OWN = frozenset({"base", "file"})
 """Fields that are not settings: the location of the file."""
 
@@ -68,6 +75,7 @@ def sections() -> Iterator[tuple[str, type[FrozenSettings] | None]]:
             "prometheus": "[prometheus.NAME]",
             "jobs": "[[jobs]]",
             "objectives": "[[objectives]]",
+            "readers": "[[readers]]",
             "owners": "[[owners]]",
         }
         yield many.get(name, f"[{name}]"), struct

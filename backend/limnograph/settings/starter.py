@@ -24,6 +24,15 @@ _REST = """\
 #tables = "*.sales.*"
 #owner = "team-sales"
 
+# Prices for costs and savings; without them, list prices of S3 Standard in US dollars: docs/cost.md.
+#[prices]
+#currency = "EUR"
+#storage_gb_month = 0.021
+#put_1000 = 0.0048
+#get_1000 = 0.0004
+#vcpu_hour = 0.045
+#as_of = "2026-11-01"
+
 # A job that Limnograph does not find by itself: docs/prometheus.md.
 #[[jobs]]
 #name = "my_job"

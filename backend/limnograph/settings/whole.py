@@ -9,8 +9,10 @@ import msgspec
 
 from limnograph.settings.auth import AuthSettings
 from limnograph.settings.base import FrozenSettings
+from limnograph.settings.finding_storage import ReaderSettings
 from limnograph.settings.findings import FindingsSettings
 from limnograph.settings.lake import MetaSettings, ObjectiveSettings, ObserveSettings, OwnerSettings, RetentionSettings
+from limnograph.settings.prices import PricesSettings
 from limnograph.settings.server import CacheSettings, InboxSettings, PipelineSettings, ServerSettings, SparkSettings
 from limnograph.settings.sources import AlertmanagerSettings, JobSettings, PrometheusSettings, TrinoSettings
 
@@ -28,7 +30,9 @@ class Settings(FrozenSettings, frozen=True, kw_only=True):
     jobs: tuple[JobSettings, ...] = ()
     objectives: tuple[ObjectiveSettings, ...] = ()
     owners: tuple[OwnerSettings, ...] = ()
+    readers: tuple[ReaderSettings, ...] = ()
     findings: FindingsSettings = FindingsSettings()
+    prices: PricesSettings = PricesSettings()
     inbox: InboxSettings = InboxSettings()
     cache: CacheSettings = CacheSettings()
     pipeline: PipelineSettings = PipelineSettings()

@@ -14,12 +14,14 @@ from limnograph.domain.facts.notes import NoteFact
 from limnograph.domain.time import to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox
+from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.staleness import AlertStaleness
 from limnograph.services.effects.measuring import EffectMeasurer
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_findings import JobFindings
+from limnograph.services.findings.storage.held_findings import HeldFindings
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.findings.views import stream_event
 from limnograph.services.jobs.runs import RunRegistry
@@ -43,6 +45,8 @@ MEASURE_S = 20.0
 EVALUATE_S = 1.0
 OBSERVE_JOBS_S = 15.0
 OBSERVE_S = 15.0
+ADVISE_S = 5.0
+ADVISE_RESTS = 4
 MOST_FINDINGS = 100
 """Transitions that are published one by one; after more, readers reload."""
 FIRST_TABLES_S = 0.2
@@ -201,6 +205,26 @@ async def keep_observing(observers: Observers, evaluator: FindingsEvaluator, sto
             await observers.observe(evaluator)
         except Exception:  # noqa: BLE001  # the next call starts from the same state
             _log.exception("reads, reported commits, columns or pointers could not be evaluated")
+
+
+async def keep_advising(
+    advisor: AdviceEvaluator, held: HeldFindings | None, evaluator: FindingsEvaluator, store: HotStore
+) -> None:
+    """Evaluate recommended maintenance, once the meta tables have been read. It may use a fifth of one core: after each
+    table it rests four times as long as that took.
+    """
+    while True:
+        await asyncio.sleep(ADVISE_S)
+        busy = store.attempted
+        while busy:
+            began = time.monotonic()
+            try:
+                busy = await asyncio.to_thread(advisor.evaluate_next)
+                if held is not None:
+                    await asyncio.to_thread(held.observe, evaluator)
+            except Exception:  # noqa: BLE001  # the next call continues with another table
+                _log.exception("advice could not be evaluated")
+            await asyncio.sleep(ADVISE_RESTS * (time.monotonic() - began))
 
 
 async def keep_checking_alerts(staleness: AlertStaleness) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from limnograph.domain.finding_codes import CODES
 from limnograph.domain.finding_limits import DAY, HOUR, FindingLimits
 from limnograph.domain.objectives import Objective, Objectives
 from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.services.findings.storage.reader_risks import ReaderPattern
 from limnograph.settings import Settings
 from limnograph.settings.findings import FindingsSettings
 
@@ -16,10 +19,22 @@ def objectives_of(settings: Settings) -> Objectives:
     """What the settings promise."""
     return Objectives(
         [
-            Objective(each.tables, each.freshness_seconds, each.jobs, each.duration_seconds, each.window_seconds)
+            Objective(
+                each.tables,
+                each.freshness_seconds,
+                each.jobs,
+                each.duration_seconds,
+                each.window_seconds,
+                each.query_p95_seconds,
+            )
             for each in settings.objectives
         ]
     )
+
+
+def readers_of(settings: Settings) -> tuple[ReaderPattern, ...]:
+    """Readers that the settings declare."""
+    return tuple(ReaderPattern(each.jobs, each.tables, round(each.lag_hours * HOUR)) for each in settings.readers)
 
 
 def limits_of(settings: FindingsSettings) -> FindingLimits:
@@ -81,4 +96,36 @@ def limits_of(settings: FindingsSettings) -> FindingLimits:
         contention_share=settings.commit_contention.share,
         contention_attempts=settings.commit_contention.attempts,
         stream_conflicts=settings.stream_batch_conflict.conflicts,
-    )
+    )._replace(**_of_storage(settings))
+
+
+def _of_storage(settings: FindingsSettings) -> dict[str, Any]:
+    """Thresholds about storage, readers, engines and catalogs."""
+    held, deletes, cold = settings.held_bytes, settings.deletes_not_materialized, settings.cold_data
+    tiny, catalog = settings.tiny_commits, settings.catalog_near_limit
+    return {
+        "held_bytes": held.bytes,
+        "held_share": held.share,
+        "deletes_days": deletes.days,
+        "deleted_share": deletes.share,
+        "deleted_for": round(deletes.share_days * DAY),
+        "cardinality_partitions": settings.high_cardinality_partitioning.partitions,
+        "cardinality_share": settings.high_cardinality_partitioning.median_share,
+        "cold_days": cold.days,
+        "cold_share": cold.share,
+        "cold_bytes": cold.bytes,
+        "tiny_commits": tiny.commits,
+        "tiny_rows": tiny.rows,
+        "tiny_large_share": tiny.large_share,
+        "overlap_depth": settings.overlap.depth,
+        "overlap_share": settings.overlap.share,
+        "rewriting_commits": settings.write_mode_mismatch.commits,
+        "rewriting_dropped": settings.write_mode_mismatch.changed_share,
+        "lag_triggers": settings.stream_lag.triggers,
+        "lag_least": round(settings.stream_lag.least_seconds * MICROS_PER_SECOND),
+        "engine_days": settings.format_incompatible.days,
+        "catalog_tables": catalog.tables,
+        "catalog_share": catalog.share,
+        "catalog_slow": round(catalog.slow_seconds * MICROS_PER_SECOND),
+        "catalog_errors": catalog.error_share,
+    }

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.storage.allowed import table_folder
 from limnograph.ports.storage import Storage
+from limnograph.ports.table_planner import TablePlanner
 from limnograph.ports.table_reader import TableReader
 
 _POINTERS = (".json", ".json.gz")
@@ -16,23 +17,25 @@ _LOGS = (("delta", "_delta_log"), ("hudi", ".hoodie"), ("hudi", ".hoodie/timelin
 
 class Format(NamedTuple):
     """How to read tables of one format: `reader` builds a reader over a storage, `newest` finds the newest pointer in a
-    table's folder.
+    table's folder; `planner` reads what plans need, None if the format has none.
     """
 
     reader: Callable[[Storage, StorageAccess], TableReader]
     newest: Callable[[str, Storage], str]
+    planner: Callable[[Storage], TablePlanner] | None = None
 
 
 def iceberg() -> Format:
     """Iceberg; caches the numbers of manifests in the cache folder."""
     from limnograph.adapters.iceberg.metadata.locate import newest_metadata
+    from limnograph.adapters.iceberg.planning.planner import IcebergPlanner
     from limnograph.adapters.iceberg.reader import IcebergReader
     from limnograph.adapters.iceberg.sums.cache import shared_cache
 
     def reader(storage: Storage, access: StorageAccess) -> IcebergReader:
         return IcebergReader(storage, shared_cache(access.cache_dir), access.most_manifests)
 
-    return Format(reader, newest_metadata)
+    return Format(reader, newest_metadata, IcebergPlanner)
 
 
 def delta() -> Format:

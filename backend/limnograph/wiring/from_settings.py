@@ -13,9 +13,13 @@ from limnograph.services.jobs.discovery import ConfiguredJob
 from limnograph.services.server.live import Caps
 from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.settings import PrometheusSettings, Settings
+from limnograph.settings.prices import prices_of
 from limnograph.wiring.cold import cold_engine, metrics_sources
-from limnograph.wiring.finding_limits import limits_of, objectives_of
-from limnograph.wiring.server import ServerOptions, ServerServices, build_services
+from limnograph.wiring.finding_limits import limits_of, objectives_of, readers_of
+from limnograph.wiring.on_request.advice import AdvisedTables, with_advice
+from limnograph.wiring.on_request.storage import with_storage
+from limnograph.wiring.server import ServerServices, build_services
+from limnograph.wiring.server_options import ServerOptions
 from limnograph.wiring.watching import embedded_engine
 
 MB = 1_000_000
@@ -69,10 +73,12 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
             ]
         ),
         promised=objectives_of(settings),
+        readers=readers_of(settings),
         private_columns=settings.observe.columns.private,
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )
-    return build_services(options)
+    services = with_storage(build_services(options), settings)
+    return with_advice(services, AdvisedTables(settings), prices_of(settings.prices))
 
 
 def _public(server: PrometheusSettings) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.objectives import Objectives
 from limnograph.domain.watch import Sighted
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
@@ -15,6 +16,10 @@ from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.pointer_findings import PointerFindings
 from limnograph.services.findings.read_findings import ReadFindings
 from limnograph.services.findings.report_findings import ReportFindings
+from limnograph.services.findings.storage.cold_findings import ColdFindings
+from limnograph.services.findings.storage.engine_findings import EngineFindings
+from limnograph.services.findings.storage.reader_risks import ReaderPattern, ReaderRisks, RiskSources
+from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
 from limnograph.services.reads.attempts import AttemptSource
 from limnograph.services.reads.log import ReadLog
@@ -29,6 +34,9 @@ class Observers(NamedTuple):
     columns: ColumnFindings
     pointers: PointerFindings
     recent: RecentReads
+    risks: ReaderRisks
+    engines: EngineFindings
+    cold: ColdFindings
 
     async def observe(self, evaluator: FindingsEvaluator) -> None:
         """Compute recent numbers, and hand all episodes to the evaluator. Called by one task."""
@@ -37,26 +45,35 @@ class Observers(NamedTuple):
         await asyncio.to_thread(self.commits.observe, evaluator)
         await self.reads.observe(evaluator)
         await asyncio.to_thread(self.columns.observe, evaluator)
+        for each in (self.risks, self.engines, self.cold):
+            await asyncio.to_thread(each.observe, evaluator)
 
 
 class ObserverSources(NamedTuple):
-    """What is observed. `private`: patterns of columns that are shown with counts only."""
+    """What is observed. `private`: patterns of columns that are shown with counts only. `readers`: declared ones."""
 
     store: HotStore
     log: ReadLog
+    runs: RunRegistry
     engine: QueryEngine
     cold: QueryEngine
     sighted: Callable[[], Sighted | None]
     private: tuple[str, ...] = ()
+    objectives: Objectives = Objectives()
+    readers: tuple[ReaderPattern, ...] = ()
 
 
 def observers_of(sources: ObserverSources, clock: Clock, limits: FindingLimits) -> Observers:
     """Observers over the given sources."""
-    store, log, engine, cold, sighted, private = sources
+    store, log, runs, engine, cold, sighted, private, objectives, readers = sources
+    reads = ReadFindings(store, log, engine, clock, limits=limits, objectives=objectives)
     return Observers(
-        ReadFindings(store, log, engine, clock, limits=limits),
+        reads,
         ReportFindings(store, log, AttemptSource(log, cold, clock), clock, limits=limits),
         ColumnFindings(engine, clock, limits, private),
         PointerFindings(store, sighted, clock, limits=limits),
         RecentReads(store, log, clock),
+        ReaderRisks(RiskSources(store, log, reads, runs, cold, readers), clock, limits=limits),
+        EngineFindings(store, cold, clock, limits=limits),
+        ColdFindings(store, cold, clock, limits=limits),
     )

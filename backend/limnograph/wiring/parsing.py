@@ -9,6 +9,8 @@ import msgspec
 
 from limnograph.adapters.sandbox.board import ProgressBoard
 from limnograph.adapters.sandbox.messages import (
+    AdviseLocation,
+    AdviseTable,
     Extract,
     Group,
     Inspect,
@@ -16,6 +18,7 @@ from limnograph.adapters.sandbox.messages import (
     NewestPointer,
     Outline,
     Question,
+    ReadStorage,
     Scan,
     StorageAccess,
     UnreadFacts,
@@ -34,12 +37,16 @@ from limnograph.domain.metadata.content import Reading, Want
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.manifests import CacheRow, ManifestWork
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
+from limnograph.domain.time import to_millis
 from limnograph.ports.storage import Storage
+from limnograph.ports.table_planner import TablePlanner
 from limnograph.ports.table_reader import TableReader
+from limnograph.services.advice.reading import advice_reading, history, judged_at, states
 from limnograph.services.extraction.extract import extract, facts_of, to_entries
 from limnograph.services.extraction.inspect import inspect
+from limnograph.services.extraction.stored import storage_reading
 from limnograph.wiring.formats import FORMATS, Format, format_of, table_of
-from limnograph.wiring.no_table import no_table
+from limnograph.wiring.locations.no_table import no_table
 
 FACTS_A_PART = 200
 
@@ -50,6 +57,15 @@ class ParsedTable(NamedTuple):
     """
 
     allowed: TableStorage
+    storage: Storage
+
+
+class LocatedTable(NamedTuple):
+    """A table that was found in a folder."""
+
+    format: str
+    pointer: str
+    reader: TableReader
     storage: Storage
 
 
@@ -65,7 +81,7 @@ class TableParser:
         self._loaded: dict[str, Format] = {}
         self._rules: dict[str, PointerRule] = {}
 
-    def answer(self, question: Question) -> Iterator[object]:
+    def answer(self, question: Question) -> Iterator[object]:  # noqa: C901 - a case for each request
         """The response, in parts. Raises LimnographError and any exception of a reader."""
         match question:
             case Outline():
@@ -84,7 +100,17 @@ class TableParser:
             case Scan():
                 yield self._scanned(question)
             case Inspect(format=table_format, location=location):
-                yield self._inspected(table_format, location)
+                found = self._located(table_format, location)
+                yield inspect(found.pointer, found.reader, found.format)
+            case AdviseLocation():
+                yield from self._location_for_advice(question)
+            case AdviseTable(due=due, now=now):
+                metadata, planner = self._for_advice(due)
+                yield advice_reading(metadata, planner, now, private=self._access.private)
+            case ReadStorage(due=due, snapshot_id=snapshot_id, now=now):
+                metadata, planner = self._for_advice(due)
+                private = self._access.private
+                yield storage_reading(metadata, planner, snapshot_id=snapshot_id, now=now, private=private)
 
     def _outline(self, question: Outline) -> TableMetadata:
         home, read = question.home, self._format(question.format)
@@ -128,7 +154,23 @@ class TableParser:
         root = place_of(self._path_map.resolve(question.location))
         return scan(files, root, question.formats, question.waiting, question.seconds)
 
-    def _inspected(self, table_format: str | None, location: str) -> object:
+    def _location_for_advice(self, question: AdviseLocation) -> Iterator[object]:
+        found = self._located(question.format, question.location)
+        metadata = found.reader.metadata(found.pointer)
+        now = question.now if question.now is not None else judged_at(metadata)
+        now = now if now is not None else to_millis(SystemClock().now())
+        for facts in history(metadata, found.reader, SystemClock()):
+            yield from (facts[at : at + FACTS_A_PART] for at in range(0, len(facts), FACTS_A_PART))
+        planner = self._format(found.format).planner
+        yield advice_reading(metadata, planner(found.storage) if planner else None, now, states(metadata, now))
+
+    def _for_advice(self, due: DueTable) -> tuple[TableMetadata, TablePlanner | None]:
+        table, form = self._of_catalog(due.catalog, due.metadata_location), self._format(due.format)
+        reader = _ClaimingReader(form.reader(table.storage, self._access), table.allowed)
+        metadata = reader.metadata(due.metadata_location)
+        return metadata, form.planner(table.storage) if form.planner else None
+
+    def _located(self, table_format: str | None, location: str) -> LocatedTable:
         folder = table_of(location)
         table = self._table("", folder)
         kind = table_format or format_of(location, folder, table.storage)
@@ -142,7 +184,8 @@ class TableParser:
             if other in {None, kind}:
                 raise no_table(location, folder, table.allowed, error.detail.partition(": ")[2]) from error
             raise InvalidInput("--format", f"{location} is a {other} table, not {kind}") from error
-        return inspect(pointer, _ClaimingReader(read.reader(table.storage, self._access), table.allowed), kind)
+        reader = _ClaimingReader(read.reader(table.storage, self._access), table.allowed)
+        return LocatedTable(kind, pointer, reader, table.storage)
 
     def _reader(self, due: DueTable) -> TableReader:
         table = self._of_catalog(due.catalog, due.metadata_location)

@@ -4,21 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import NamedTuple
 
 from limnograph.domain.answers.alerts import AlertStreamEvent
-from limnograph.domain.finding_limits import FindingLimits
-from limnograph.domain.objectives import Objectives
-from limnograph.ports.active_alerts import ActiveAlerts
-from limnograph.ports.clock import Clock
-from limnograph.ports.counters import CounterStore
-from limnograph.ports.hot_source import Fresh
-from limnograph.ports.inbox import Inbox
-from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.alerts.context import AlertContext
 from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.pages import AlertPages
@@ -45,11 +35,12 @@ from limnograph.services.findings.job_history import JobHistory
 from limnograph.services.findings.of_alerts import AlertFindings
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.findings.records import FindingRecords
+from limnograph.services.findings.storage.held_findings import HeldFindings
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
 from limnograph.services.jobs.directory import JobDirectory
-from limnograph.services.jobs.discovery import ConfiguredJob, Jobs
+from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
@@ -59,80 +50,28 @@ from limnograph.services.reads.attempts import AttemptSource
 from limnograph.services.reads.log import ReadLog
 from limnograph.services.reads.source import ReadSource
 from limnograph.services.server.backend import Backend
-from limnograph.services.server.live import Caps, Live
+from limnograph.services.server.live import Live
 from limnograph.services.server.status import StatusService
 from limnograph.services.server.versions import LakeVersions
-from limnograph.services.sources.cold_reads import WITHIN_S, ColdEngine, ColdReads
+from limnograph.services.sources.cold_reads import ColdReads
 from limnograph.services.sources.metrics import Metrics
 from limnograph.services.table.columns.page import ColumnPages
 from limnograph.services.table.commit import CommitDetails
 from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import CommitLists
-from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.services.table.overview import TableService
 from limnograph.services.table.partitions.page import PartitionPages
 from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
 from limnograph.services.table.schema.page import SchemaPages
+from limnograph.services.table.storage.page import StoragePages
 from limnograph.services.timeline.tier_reader import TierReader
 from limnograph.services.timeline.timeline import TimelineService
 from limnograph.services.watcher.viewed import ViewedTables
 from limnograph.wiring.notes import note_pages
 from limnograph.wiring.observers import Observers, ObserverSources, observers_of
+from limnograph.wiring.server_options import ServerOptions
 from limnograph.wiring.watcher_link import Readiness, WatcherLink
-
-
-class ServerOptions(NamedTuple):
-    """Adapters and settings from which the server's services are built."""
-
-    engine: QueryEngine
-    """Reads the meta tables."""
-    inbox: Inbox
-    """Stores pushed runs, alerts and labels until the pipeline has committed them."""
-    clock: Clock
-    """The clock of all services."""
-    sources: Sequence[MetricsSource] = ()
-    """Metrics sources; the runtime closes them."""
-    cold: ColdEngine | None = None
-    """Engine for rows older than the hot window; None: `engine` reads them."""
-    cold_within_s: float = WITHIN_S
-    """How long a page waits for cold reads, seconds."""
-    hourly_days: int = 400
-    """Retention of hourly roll-ups, days."""
-    fresh: Fresh | None = None
-    """Reads only rows appended since a version; None: a refresh reads the whole window."""
-    hot_bytes: int | None = None
-    """Memory limit of the hot store in bytes; None: no limit."""
-    counters: CounterStore | None = None
-    """Persists the counters of `/metrics`; None: they restart at zero."""
-    caps: Caps = Caps()
-    """Limits on the number of open live streams."""
-    configured: tuple[ConfiguredJob, ...] = ()
-    """Jobs from the settings."""
-    watch_command: tuple[str, ...] = ()
-    """Command line of the watcher process; empty: no watcher."""
-    meta: str = "limnograph"
-    """Namespace of the meta tables, as in SQL."""
-    catalogs: Mapping[str, Mapping[str, str]] = MappingProxyType({})
-    """Properties of the observed catalogs by name."""
-    trino_catalogs: Mapping[str, str] = MappingProxyType({})
-    """Names of observed catalogs by Trino's names."""
-    active: ActiveAlerts | None = None
-    """Alertmanager's API; None: it is not queried."""
-    alertmanager: str | None = None
-    """Address of Alertmanager's pages for links; None: no links."""
-    graphs: Mapping[str, str] = MappingProxyType({})
-    """Public address of each metrics server by name."""
-    limits: FindingLimits = FindingLimits()
-    """Thresholds of findings."""
-    promised: Objectives = Objectives()
-    """Objectives for tables and jobs, whose miss is a finding."""
-    objectives: FreshnessObjectives = FreshnessObjectives()
-    """Maximum age of the last commit, by table."""
-    owners: tuple[tuple[str, str], ...] = ()
-    """Pairs of a pattern over table names and an owner; the first matching pattern counts."""
-    private_columns: tuple[str, ...] = ()
-    """Patterns of columns that are shown with counts only."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +138,10 @@ class ServerServices(SharedServices):
     """The services that routes call."""
     gauges: TableGauges
     """Gauges and counters of the tables for `/metrics`."""
+    advisor: AdviceEvaluator | None = None
+    """Advises on tables; None: the server cannot read them."""
+    held: HeldFindings | None = None
+    """Findings of bytes that old snapshots hold; None: as `advisor`."""
 
 
 def build_services(options: ServerOptions) -> ServerServices:
@@ -221,10 +164,15 @@ def _shared(options: ServerOptions) -> SharedServices:
     alerts = AlertRegistry(inbox, engine, clock, reads=reads, tell=lambda episode: _publish(live, episode))
     watcher = WatcherLink(options.watch_command, store)
     jobs, old = Jobs(options.configured, runs, metrics, options.graphs), options.cold or engine
-    directory = JobDirectory(options.configured)
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
-    finding_records = FindingRecords(inbox, engine)
-    read_log = ReadLog(inbox, engine, clock)
+    finding_records, log = FindingRecords(inbox, engine), ReadLog(inbox, engine, clock)
+    directory = JobDirectory(options.configured)
+    sources = ObserverSources(
+        *(store, log, runs, engine, old, watcher.sighted),
+        private=options.private_columns,
+        objectives=options.promised,
+        readers=options.readers,
+    )
     evaluator = FindingsEvaluator(
         store,
         finding_records,
@@ -247,7 +195,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         readiness=Readiness(watcher),
         live=live,
         inbox_state=InboxState(inbox),
-        read_log=read_log,
+        read_log=log,
         reported=ReportedCommits(),
         trino_rate=EventRate(),
         cases=cases,
@@ -266,18 +214,13 @@ def _shared(options: ServerOptions) -> SharedServices:
             objectives=options.promised,
             directory=directory,
         ),
-        observers=observers_of(
-            ObserverSources(store, read_log, engine, old, watcher.sighted, options.private_columns),
-            clock,
-            options.limits,
-        ),
+        observers=observers_of(sources, clock, options.limits),
         finding_effects=FindingEffects(evaluator, cases, clock),
     )
 
 
 def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
-    store, clock, jobs = shared.store, options.clock, shared.jobs
-    old = options.cold or options.engine
+    store, clock, jobs, old = shared.store, options.clock, shared.jobs, options.cold or options.engine
     findings = FindingPages(store, shared.evaluator, shared.finding_records, shared.team)
     fleet = FleetService(
         store,
@@ -313,6 +256,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         refs=RefPages(store, old, clock),
         reads=reads,
         columns=ColumnPages(store, old, clock, options.private_columns),
+        storage=StoragePages(store, old, clock),
         explanations=ExplainPages(
             store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), findings, options.meta)
         ),

@@ -72,6 +72,10 @@ class ServerRuntime:
             found.append(background_tasks.keep_probing_sources(services.metrics, options.clock))
         if watcher:
             found.append(watcher.run())
+        if services.advisor:
+            found.append(
+                background_tasks.keep_advising(services.advisor, services.held, services.evaluator, services.store)
+            )
         if options.cold:
             found.append(asyncio.to_thread(options.cold.warm))
         return found

@@ -18,7 +18,7 @@ from limnograph.domain.finding_codes import CODES, OBSERVED
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.objectives import PromisedLimit
 from limnograph.domain.time import Micros
-from table_facts import DAY, HOUR, MIB, MINUTE, START, FactsBuilder
+from table_facts import DAY, GIB, HOUR, MIB, MINUTE, START, FactsBuilder
 
 LIMITS = FindingLimits(freshness=PromisedLimit(6 * HOUR, 10 * MINUTE))
 CYCLE = 30 * DAY
@@ -113,6 +113,35 @@ def hot(table: FactsBuilder, at: int) -> None:
         table.commit(at + when, hot_partition=day, hot_partition_ratio=ratio)
 
 
+def by_user(table: FactsBuilder, at: int) -> None:
+    spec = json.dumps({"fields": [{"name": "user_id", "transform": "identity", "source-id": 1}]})
+    table.change(at - HOUR, "spec", None, f"{at}", spec)
+    for when, partitions in ((0, 20_000), (HOUR, 20_000), (2 * DAY, 16)):
+        shape = {"skew_top1_share": 0.001, "skew_max_over_median": 4.0}
+        table.commit(at + when, partitions_total=partitions, total_bytes=20 * GIB, **shape)
+
+
+def old_deletes(table: FactsBuilder, at: int) -> None:
+    rows = {"total_records": 1_000_000, "total_data_files": 100}
+    table.commit(at, total_delete_files=5, total_position_deletes=200_000, oldest_delete_at=START + at, **rows)
+    repaired = {"total_delete_files": 0, "removed_delete_files": 5, "total_position_deletes": 0}
+    table.commit(at + 5 * DAY, "replace", **repaired, **rows)
+
+
+def tiny(table: FactsBuilder, at: int) -> None:
+    for place in range(250):
+        row = {"added_data_files": 1, "added_records": 1, "added_bytes": 2_000, "total_records": 1_000_000 + place}
+        table.commit(at + place * 5 * MINUTE, **row)
+
+
+def rewriting(table: FactsBuilder, at: int) -> None:
+    rows = {"total_records": 1_000_000, "added_records": 200_000, "total_data_files": 100}
+    for place in range(12):
+        files = {"added_data_files": 20, "removed_data_files": 20, "added_bytes": 20 * GIB}
+        table.commit(at + place * HOUR, "overwrite", **files, **rows)
+    table.commit(at + 9 * DAY, added_data_files=1, total_records=1_000_000, added_records=1, added_bytes=MIB)
+
+
 HISTORIES: dict[str, Callable[[FactsBuilder, int], None]] = {
     "file_burst": burst,
     "small_files": column("debt_saved_files", 50, 0, total_data_files=100, debt_files=60),
@@ -127,6 +156,11 @@ HISTORIES: dict[str, Callable[[FactsBuilder, int], None]] = {
     "metadata_versions_kept": column("metadata_log_entries", 400, 5),
     "partition_skew": column("skew_max_over_median", 20.0, 2.0, partitions_total=20, skew_top1_share=0.4),
     "hot_partition": hot,
+    "overlap": column("overlap_depth_max", 60, 4, total_data_files=100, partition_files_max=100),
+    "high_cardinality_partitioning": by_user,
+    "deletes_not_materialized": old_deletes,
+    "tiny_commits": tiny,
+    "write_mode_mismatch": rewriting,
     "schema_breaking": dropped,
     "schema_changed": change("schema"),
     "spec_changed": change("spec"),

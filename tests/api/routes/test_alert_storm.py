@@ -14,7 +14,8 @@ from limnograph.domain.facts.meta_tables import ALERTS
 from limnograph.domain.inbound.alert_labels import fingerprint
 from limnograph.services.alerts import registry as limits
 from limnograph.services.pipeline.drain import Drain
-from limnograph.wiring.server import ServerOptions, ServerServices, build_services
+from limnograph.wiring.server import ServerServices, build_services
+from limnograph.wiring.server_options import ServerOptions
 from memory_meta import MemoryMetaStore
 from serving_kit import HOUR, MINUTE, NOW, SECOND, FixedClock, client, lake, moved, row
 

@@ -20,7 +20,8 @@ from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.services.explain.page import UNHEARD
 from limnograph.services.jobs.discovery import ConfiguredJob
-from limnograph.wiring.server import ServerOptions, ServerServices, build_services
+from limnograph.wiring.server import ServerServices, build_services
+from limnograph.wiring.server_options import ServerOptions
 from serving_kit import BIG, HOUR, MINUTE, NOW, UUID, FixedClock, client, lake, moved, parts, row
 
 TABLE = "/api/v1/tables/lake/sales/orders"

@@ -10,7 +10,8 @@ import pytest
 from api_document import document
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.wiring.server import ServerOptions, build_services
+from limnograph.wiring.server import build_services
+from limnograph.wiring.server_options import ServerOptions
 from serving_kit import BIG, HOUR, MINUTE, NOW, FixedClock, MemoryInbox, change, client, lake, moved, parts, row, schema
 
 TABLE = "/api/v1/tables/lake/sales/orders"

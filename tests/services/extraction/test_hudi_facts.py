@@ -19,7 +19,7 @@ from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.inspection import HeadState, Inspection
 from limnograph.services.extraction.extract import extract
 from limnograph.services.extraction.inspect import inspect
-from limnograph.wiring.inspect import inspect_location
+from limnograph.wiring.locations.inspect import inspect_location
 
 VERSIONS = pytest.mark.parametrize("version", [6, 9])
 

@@ -15,6 +15,7 @@ from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain import watch
 from limnograph.domain.facts.events import ReportFact
 from limnograph.domain.facts.findings import FindingFact
+from limnograph.domain.objectives import Objective, Objectives
 from limnograph.domain.time import Micros
 from limnograph.domain.watch import Sighted
 from limnograph.services.findings.pointer_findings import PointerFindings
@@ -126,6 +127,36 @@ def test_scans_that_open_few_files_are_no_finding() -> None:
     world = ReadWorld()
     times = [NOW - number * MINUTE for number in range(100)]
     world.read(*times, snapshot_id=40, filter_columns=["customer_id"], result_data_files=40)
+    assert world.observed(MINUTE) == []
+
+
+class PromisedWorld(ReadWorld):
+    """The same with an objective for the table's queries."""
+
+    def start(self) -> ServerServices:
+        promised = Objectives([Objective("lake.sales.*", query_p95_s=5.0)])
+        return parts(self.engine, clock=self.clock, inbox=self.inbox, promised=promised)
+
+
+def test_slow_queries_miss_the_objective_until_they_are_fast_for_its_window() -> None:
+    world = PromisedWorld()
+    slow = [NOW - step * MINUTE for step in range(30, 0, -1)]
+    world.read(*slow, kind="query", wall_seconds=8.0, snapshot_id=40)
+    (opened,) = world.observed(MINUTE)
+    assert (opened.code, opened.subject, opened.severity) == ("objective_missed", "queries", "critical")
+    assert opened.evidence == {"threshold_seconds": "5.0", "seconds": "8.0", "queries": "30"}
+    assert world.server.evaluator.board.by_job == {}
+    again = world.start()
+    assert world.later(MINUTE, server=again) == [], "nothing is withdrawn before the reports were read"
+    assert world.observed(MINUTE, again) == [], "a restarted server finds the same"
+    assert world.open(again)["objective_missed"].finding_id == opened.finding_id
+    (closed,) = world.observed(90 * MINUTE, again)
+    assert (closed.finding_id, closed.state, closed.closed_by) == (opened.finding_id, "closed", None)
+
+
+def test_without_an_objective_slow_queries_are_no_finding() -> None:
+    world = ReadWorld()
+    world.read(*(NOW - step * MINUTE for step in range(30)), kind="query", wall_seconds=800.0, snapshot_id=40)
     assert world.observed(MINUTE) == []
 
 

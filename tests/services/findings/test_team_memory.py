@@ -18,7 +18,8 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.queries import FindingsQuery, FleetQuery
 from limnograph.domain.time import Millis
 from limnograph.services.notes.drafts import NoteDraft
-from limnograph.wiring.server import ServerOptions, ServerServices, build_services
+from limnograph.wiring.server import ServerServices, build_services
+from limnograph.wiring.server_options import ServerOptions
 from serving_kit import HOUR, MINUTE, NOW, UUID, change, parts, row
 
 SLOWER = FindingEffectFact(job_name="rollup", verdict="slower", ratio=3.0, ratio_low=2.6, ratio_high=3.4, runs=6)

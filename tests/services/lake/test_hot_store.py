@@ -16,8 +16,9 @@ from limnograph.ports.query_engine import MetaHead
 from limnograph.services.lake.lake import Facts
 from limnograph.services.lake.sheets import passes_of
 from limnograph.services.lake.store import STUCK, HotStore
-from limnograph.wiring.server import ServerOptions, build_services
+from limnograph.wiring.server import build_services
 from limnograph.wiring.server_metrics import own_metrics
+from limnograph.wiring.server_options import ServerOptions
 from serving_kit import HOUR, NOW, SECOND, UUID, FixedClock, MemoryInbox, change, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")

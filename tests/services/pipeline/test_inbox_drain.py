@@ -15,8 +15,9 @@ from limnograph.adapters.meta.schema import arrow_table
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
-from limnograph.domain.facts.meta_tables import ALERTS, EFFECTS, LABELS, NOTES, REPORTS, RUNS, MetaTable
+from limnograph.domain.facts.meta_tables import ALERTS, EFFECTS, LABELS, NOTES, PLANS, REPORTS, RUNS, MetaTable
 from limnograph.domain.facts.notes import NoteFact
+from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.failpoints import INBOX_STEPS, FailpointReached, Failpoints, around
 from limnograph.ports.inbox import KEEP, InboxItem, item_key
 from limnograph.services.pipeline import drain as draining
@@ -64,13 +65,14 @@ def test_every_kind_is_written_to_its_own_table_once() -> None:
         ("alert", ALERTS, AlertFact(fingerprint="f", starts_at=NOW, status="firing", labels={"severity": "page"})),
         ("report", REPORTS, ReportFact(event_id="e", kind="scan", at=NOW, metrics={"attempts": "1"})),
         ("label", LABELS, LabelFact(event_id="l", kind="confirmed", at=NOW)),
+        ("plan", PLANS, PlanFact(plan_id="p", seq=1, state="proposed", because=["small_files"], cost_mid=0.5, at=NOW)),
         ("note", NOTES, NoteFact(event_id="n", kind="note", scope="table", text="so it is", at=NOW)),
         ("effect", EFFECTS, EffectFact(**MEASURED, committed_at=NOW, ratio_low=0.8, others=["7"])),
     ]
     inbox, store = filled(run_item("r")), MemoryMetaStore()
     inbox.put([InboxItem(kind, "k", msgspec.json.encode(fact), NOW) for kind, _, fact in facts])
     report = drain(inbox, store).run()
-    assert (report.appended, report.committed, report.set_aside, report.more) == (6, 6, 0, False)
+    assert (report.appended, report.committed, report.set_aside, report.more) == (7, 7, 0, False)
     assert held(store) == [("r", "ok")]
     assert all(store.rows(table).num_rows == 1 for _, table, _ in facts)
     assert store.rows(RUNS).to_pylist()[0]["tables"][0]["read_snapshot_id"] == 2**62

@@ -13,6 +13,7 @@ from limnograph.domain.facts.events import ReportFact, RunFact
 from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.facts.notes import NoteFact
+from limnograph.domain.facts.plans import PlanFact
 from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
 
 
@@ -30,6 +31,7 @@ class MemoryEngine:
         self._effects: list[EffectFact] = []
         self._findings: list[FindingFact] = []
         self._notes: list[NoteFact] = []
+        self._plans: list[PlanFact] = []
         self._reports: list[ReportFact] = []
         self._rolled: dict[str, pl.DataFrame] = {}
         self._properties: dict[str, Mapping[str, str]] = {}
@@ -45,6 +47,7 @@ class MemoryEngine:
         effects: Sequence[EffectFact] = (),
         findings: Sequence[FindingFact] = (),
         notes: Sequence[NoteFact] = (),
+        plans: Sequence[PlanFact] = (),
         reports: Sequence[ReportFact] = (),
     ) -> None:
         """Add rows as one pass does."""
@@ -54,6 +57,7 @@ class MemoryEngine:
         self._effects = [*self._effects, *effects]
         self._findings = [*self._findings, *findings]
         self._notes = [*self._notes, *notes]
+        self._plans = [*self._plans, *plans]
         self._reports = [*self._reports, *reports]
         self._version += 1
 
@@ -93,6 +97,7 @@ class MemoryEngine:
             "effects": self._effects,
             "findings": self._findings,
             "notes": self._notes,
+            "plans": self._plans,
             "reports": self._reports,
         }
         return frames.answer(frames.frame(query.table, held.get(query.table, ())).lazy(), query)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from limnograph.adapters.storage.scan import ScannedFolder
+from limnograph.domain.answers.storage import StorageReading
 from limnograph.domain.errors import (
     InvalidInput,
     LimnographError,
@@ -20,6 +21,7 @@ from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.manifests import CacheRow, ManifestWork
 from limnograph.domain.metadata.table import TableMetadata
+from limnograph.domain.time import Millis
 
 DEADLINE_SECONDS = 60.0
 DETAIL_CHARACTERS = 1_000
@@ -126,7 +128,46 @@ class Inspect(msgspec.Struct, frozen=True, tag=True):
     location: str
 
 
-Question = Outline | Extract | ManifestRequest | Group | UnreadFacts | NewestPointer | Scan | Inspect
+class AdviseLocation(msgspec.Struct, frozen=True, tag=True):
+    """Requests what advice needs of a table in a folder: its facts, in parts, then an AdviceReading. `now`: the instant
+    judged; None: the time of the newest snapshot.
+    """
+
+    format: str | None
+    location: str
+    now: Millis | None = None
+
+
+class AdviseTable(msgspec.Struct, frozen=True, tag=True):
+    """Requests what advice needs of a table of a catalog: an AdviceReading."""
+
+    due: DueTable
+    now: Millis
+
+
+class ReadStorage(msgspec.Struct, frozen=True, tag=True):
+    """Requests the bytes of a table at `now`, and the files of a snapshot: a StorageReading. `snapshot_id` None: of
+    main's current snapshot.
+    """
+
+    due: DueTable
+    snapshot_id: int | None
+    now: Millis
+
+
+Question = (
+    Outline
+    | Extract
+    | ManifestRequest
+    | Group
+    | UnreadFacts
+    | NewestPointer
+    | Scan
+    | Inspect
+    | AdviseLocation
+    | AdviseTable
+    | ReadStorage
+)
 
 
 class Ask(msgspec.Struct, frozen=True, tag=True):
@@ -171,6 +212,7 @@ decode_pointer = msgspec.json.Decoder(str).decode
 decode_scanned = msgspec.json.Decoder(ScannedFolder).decode
 decode_work = msgspec.json.Decoder(ManifestWork).decode
 decode_cache_rows = msgspec.json.Decoder(list[CacheRow]).decode
+decode_storage = msgspec.json.Decoder(StorageReading).decode
 decode_facts = msgspec.json.Decoder(list[SnapshotFact]).decode
 
 

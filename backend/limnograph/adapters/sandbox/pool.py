@@ -123,8 +123,11 @@ class Pool:
 
     def close(self) -> None:
         """Close the idle children."""
-        while self.idle:
-            self.idle.pop().close()
+        with self._changed:
+            idle, self.idle = self.idle, []
+            self._cpu += sum(child.cpu_seconds for child in idle)
+        for child in idle:
+            child.close()
 
 
 @lru_cache(maxsize=4)

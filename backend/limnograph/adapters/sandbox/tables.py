@@ -13,6 +13,7 @@ from limnograph.adapters.sandbox.messages import (
     NewestPointer,
     Outline,
     Question,
+    ReadStorage,
     Scan,
     StorageAccess,
     UnreadFacts,
@@ -21,16 +22,19 @@ from limnograph.adapters.sandbox.messages import (
     decode_outline,
     decode_pointer,
     decode_scanned,
+    decode_storage,
     decode_work,
 )
 from limnograph.adapters.sandbox.pool import Pool, shared_pool
 from limnograph.adapters.sandbox.starting import ignore_progress
 from limnograph.adapters.storage.scan import ScannedFolder
+from limnograph.domain.answers.storage import StorageReading
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.manifests import CacheRow, ManifestWork
 from limnograph.domain.metadata.table import TableMetadata
+from limnograph.domain.time import Millis
 from limnograph.ports.tables import READER_ENDED
 
 _log = logging.getLogger("limnograph.sandbox")
@@ -78,6 +82,11 @@ class SandboxTables:
     def group(self, due: DueTable, work: ManifestWork) -> list[CacheRow]:
         """Cache values of some of those manifests. Raises MetadataError, SourceError."""
         return [row for body in self._ask(Group(due, work)) for row in decode_cache_rows(body)]
+
+    def storage(self, due: DueTable, snapshot_id: int | None, now: Millis) -> StorageReading:
+        """Bytes of a table and files of a snapshot. Raises MetadataError, SourceError."""
+        (body,) = self._ask(ReadStorage(due, snapshot_id, now))
+        return decode_storage(body)
 
     def newest(self, table_format: str, location: str) -> str:
         """The latest metadata pointer of a table folder without a catalog.

@@ -15,7 +15,7 @@ from limnograph.analysis.findings.stretch import Stretch
 from limnograph.analysis.findings.table_state import TableState, advance
 from limnograph.domain.finding_codes import CODES, FindingCode, FindingSeverity
 from limnograph.domain.finding_limits import DAY, FindingLimits
-from limnograph.domain.time import MICROS_PER_SECOND, Micros
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 
 _EVIDENCE: dict[FindingCode, tuple[str, ...]] = {
     "small_files": ("debt_saved_files", "debt_files", "total_data_files"),
@@ -29,6 +29,10 @@ _EVIDENCE: dict[FindingCode, tuple[str, ...]] = {
     "manifests_fragmented": ("manifests", "manifest_bytes"),
     "metadata_versions_kept": ("metadata_log_entries",),
     "partition_skew": ("skew_max_over_median", "partitions_total", "total_bytes"),
+    "overlap": ("overlap_depth_max", "total_data_files"),
+    "high_cardinality_partitioning": ("partitions_total", "total_bytes", "total_data_files"),
+    "write_mode_mismatch": ("total_bytes",),
+    "deletes_not_materialized": ("total_delete_files", "total_position_deletes", "total_records"),
 }
 """Columns whose last value a sentence about the code names."""
 _BUILT_BY: dict[FindingCode, str] = {
@@ -81,6 +85,8 @@ def episodes_of(state: TableState, others: Sequence[Happening], limits: FindingL
         _slow("hot_partition", stretch, state, limits, {"threshold": limits.hot_ratio}, subject=subject)
         for subject, stretch in state.hot.stretches
     )
+    found += _of_deletes(state, limits)
+    found += _of_tiny(state, limits)
     for each in others:
         severity = _severity(each.code, state, limits, each.stretch)
         found.append(Episode(each.code, "", each.stretch, severity, None, each.evidence))
@@ -107,6 +113,29 @@ def _of_absences(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
         if stretch.closed is None:
             evidence["threshold_seconds"] = _seconds(commit_times.limit_us(times, limits))
         yield Episode("stale", "", stretch, _severity("stale", state, limits, stretch), None, evidence)
+
+
+def _of_deletes(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
+    kept = state.deleted
+    for stretch in kept.stretches:
+        found = _slow("deletes_not_materialized", stretch, state, limits, {"threshold_share": limits.deleted_share})
+        if stretch.closed is None:
+            oldest = None if kept.oldest is None or not kept.files else to_millis(kept.oldest)
+            found.evidence.update({"oldest_delete": oldest, "rewritten": to_millis(kept.cleaned)})
+        yield found
+
+
+def _of_tiny(state: TableState, limits: FindingLimits) -> Iterator[Episode]:
+    """One for each writer, which is the subject."""
+    for each in sorted(state.tiny.stretches, key=lambda each: (each.stretch.began, each.writer or "")):
+        yield Episode(
+            "tiny_commits",
+            each.writer or "",
+            each.stretch,
+            CODES["tiny_commits"].severity,
+            Cause((each.stretch.commit,) if each.stretch.commit is not None else (), each.writer, 1.0),
+            {"commits": each.commits, "threshold": limits.tiny_commits, "threshold_rows": limits.tiny_rows},
+        )
 
 
 def _of_objective(state: TableState, limits: FindingLimits) -> Iterator[Episode]:

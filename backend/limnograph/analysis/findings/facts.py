@@ -23,6 +23,8 @@ COLUMNS = (
     *("target_file_bytes", "debt_saved_files", "debt_files", "manifests", "manifest_bytes", "metadata_bytes"),
     *("live_snapshots", "partitions_total", "skew_max_over_median", "skew_top1_share", "parent_id"),
     *("metadata_log_entries", "partition_files_max", "hot_partition_ratio"),
+    *("total_records", "added_records", "total_position_deletes"),
+    *("oldest_delete_at", "oldest_snapshot_at", "overlap_depth_max"),
 )
 FLOAT_COLUMNS = frozenset({"skew_max_over_median", "skew_top1_share", "hot_partition_ratio"})
 

@@ -27,12 +27,14 @@ ALWAYS = np.True_
 
 class MeasuredLevel(NamedTuple):
     """A measure and its limit, per move of main or for all; NaN where unknown. `matters`: false where other conditions
-    are not met, which also closes a finding.
+    are not met, which also closes a finding. `below`: the share of the limit below which it closes, if not
+    the usual one.
     """
 
     values: Floats
     limits: Floats | float
     matters: Flags | np.bool_
+    below: float | None = None
 
 
 _FIRST = np.zeros(1, np.int64)
@@ -124,9 +126,10 @@ def placed(levels: Sequence[MeasuredLevel], limits: FindingLimits) -> list[Place
     count = len(levels[0].values)
     values, most = np.empty((2, len(levels), count))
     matters = np.empty((len(levels), count), np.bool_)
+    below = np.array([[limits.below if level.below is None else level.below] for level in levels])
     for row, level in enumerate(levels):
-        values[row], most[row], matters[row] = level
-    under = ~matters | (values < limits.below * most)
+        values[row], most[row], matters[row] = level.values, level.limits, level.matters
+    under = ~matters | (values < below * most)
     positions = np.where(matters & (values > most), OVER, np.where(under, UNDER, BETWEEN))
     positions[np.isnan(values) | np.isnan(most)] = UNKNOWN_POSITION
     return [PlacedLevel(*of_level) for of_level in zip(values, most, positions, strict=True)]

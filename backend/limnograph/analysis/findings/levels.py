@@ -9,6 +9,7 @@ import numpy as np
 
 from limnograph.analysis.findings.facts import TableFacts, last_known
 from limnograph.analysis.findings.level import ALWAYS, MeasuredLevel
+from limnograph.analysis.findings.storage.partition_fields import splits_by_value
 from limnograph.domain.finding_codes import FindingCode
 from limnograph.domain.finding_limits import DELETES_METADATA, MANIFEST_TARGET, MANIFESTS_MERGED, FindingLimits
 
@@ -75,6 +76,26 @@ def _partition_skew(facts: TableFacts, limits: FindingLimits, _: Mapping[str, fl
     return MeasuredLevel(np.where(unknown, np.nan, ratio), limits.skew_ratio, many & worth)
 
 
+def _overlap(facts: TableFacts, limits: FindingLimits, before: Mapping[str, float]) -> MeasuredLevel:
+    """Depth and the files of the largest partition are not computed for each commit: the last known ones hold."""
+    depth = facts.numbers("overlap_depth_max")
+    files = last_known(before.get("partition_files_max"), facts.numbers("partition_files_max"))
+    files = np.where(np.isnan(files), facts.numbers("total_data_files"), files)
+    least = np.ceil(np.fmax(limits.overlap_depth, limits.overlap_share * files))
+    return MeasuredLevel(depth, least - 1, ALWAYS, limits.overlap_back)
+
+
+def _high_cardinality(facts: TableFacts, limits: FindingLimits, _: Mapping[str, float]) -> MeasuredLevel:
+    """The median partition follows from the largest one: its share of the bytes, and its ratio to the median. They are
+    not computed for each commit: other rows are left out.
+    """
+    share, ratio = facts.numbers("skew_top1_share"), facts.numbers("skew_max_over_median")
+    median = share * facts.numbers("total_bytes") / ratio
+    tiny = median < limits.cardinality_share * facts.numbers("target_file_bytes")
+    partitions = np.where(np.isnan(median), np.nan, facts.numbers("partitions_total"))
+    return MeasuredLevel(partitions, limits.cardinality_partitions - 1, tiny & splits_by_value(facts))
+
+
 LEVELS: tuple[LevelRule, ...] = (
     LevelRule("small_files", _small_files),
     LevelRule("too_many_files", _too_many_files),
@@ -83,4 +104,6 @@ LEVELS: tuple[LevelRule, ...] = (
     LevelRule("manifests_fragmented", _manifests_fragmented),
     LevelRule("metadata_versions_kept", _metadata_versions_kept),
     LevelRule("partition_skew", _partition_skew),
+    LevelRule("overlap", _overlap),
+    LevelRule("high_cardinality_partitioning", _high_cardinality),
 )

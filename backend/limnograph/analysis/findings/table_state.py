@@ -27,6 +27,10 @@ from limnograph.analysis.findings.hot_partitions import HotPartitionState
 from limnograph.analysis.findings.level import LevelState
 from limnograph.analysis.findings.levels import LEVELS
 from limnograph.analysis.findings.objectives import ObjectiveState
+from limnograph.analysis.findings.storage import rewriting, tiny_commits, unmaterialized
+from limnograph.analysis.findings.storage.rewriting import RewritingState
+from limnograph.analysis.findings.storage.tiny_commits import TinyState
+from limnograph.analysis.findings.storage.unmaterialized import DeletedRows
 from limnograph.domain.finding_codes import FindingCode
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros
@@ -49,6 +53,9 @@ class TableState(NamedTuple):
     objective: ObjectiveState = ObjectiveState()
     contributions: Contributions = Contributions()
     hot: HotPartitionState = HotPartitionState()
+    rewriting: RewritingState = RewritingState()
+    tiny: TinyState = TinyState()
+    deleted: DeletedRows = DeletedRows()
 
 
 def advance(state: TableState, facts: TableFacts, *, until: Micros, limits: FindingLimits = _LIMITS) -> TableState:
@@ -59,6 +66,7 @@ def advance(state: TableState, facts: TableFacts, *, until: Micros, limits: Find
     measures = {rule.code: rule.level(new, limits, state.last) for rule in LEVELS}
     growth, seen = deletes.grown(state.deletes, new, limits)
     measures["delete_files_growing"] = growth
+    measures["write_mode_mismatch"], rewrites = rewriting.rewritten(state.rewriting, new, limits)
     measures["snapshots_unbounded"] = commit_times.unexpired(state.times, new, limits)
     placed = dict(zip(measures, level.placed(list(measures.values()), limits), strict=True))
     levels = {
@@ -80,6 +88,9 @@ def advance(state: TableState, facts: TableFacts, *, until: Micros, limits: Find
         objective=objectives.advance(state.objective, new.times, new.ids, until=until, promised=limits.freshness),
         contributions=contributions.advance(state.contributions, new),
         hot=hot_partitions.advance(state.hot, new, until=until, limits=limits),
+        rewriting=rewrites,
+        tiny=tiny_commits.advance(state.tiny, new, until=until, limits=limits),
+        deleted=unmaterialized.advance(state.deleted, new, until=until, limits=limits),
     )
 
 
@@ -92,6 +103,8 @@ def due(state: TableState, limits: FindingLimits = _LIMITS) -> Micros:
             compaction.due(state.compaction, limits),
             objectives.due(state.objective, limits.freshness),
             hot_partitions.due(state.hot, limits),
+            tiny_commits.due(state.tiny),
+            unmaterialized.due(state.deleted, limits),
             *(level.due(each, limits) for each in state.levels.values()),
         )
     )

@@ -32,6 +32,7 @@ from limnograph.api.routes import (
     tables,
 )
 from limnograph.api.routes import annotations as annotation_routes
+from limnograph.api.routes import maintenance as maintenance_routes
 from limnograph.api.wire import values, views
 from limnograph.domain.answers import alerts as alert_views
 from limnograph.domain.answers import annotations as annotation_views
@@ -46,6 +47,7 @@ from limnograph.domain.answers import (
     reads,
     refs,
     schemas,
+    storage,
     timeline,
 )
 from limnograph.domain.answers import findings as finding_views
@@ -68,6 +70,7 @@ _WIRE = (
     refs.RefsPage,
     reads.ReadsPage,
     columns.ColumnsPage,
+    storage.StoragePage,
     explanations.ExplainPage,
     explanations.Label,
     answers.Status,
@@ -134,6 +137,7 @@ def routes() -> list[Any]:
         *alerts.API_HANDLERS,
         *annotation_routes.HANDLERS,
         *effects.HANDLERS,
+        *maintenance_routes.HANDLERS,
         *findings.HANDLERS,
         *find.HANDLERS,
         *notes.HANDLERS,

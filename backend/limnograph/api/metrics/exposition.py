@@ -22,9 +22,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from limnograph import __version__
+from limnograph.api.metrics.costs_exposition import CostsExposition
 from limnograph.api.metrics.findings_exposition import FindingsExposition
 from limnograph.api.metrics.reads_exposition import ReadsExposition
 from limnograph.api.metrics.text_format import label_values
+from limnograph.domain.advice.fleet import TableCosts
 from limnograph.domain.ids import PlainName, TableName
 from limnograph.domain.metrics.gauges import LABELS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES, USUAL_INTERVAL
 from limnograph.domain.time import MICROS_PER_SECOND
@@ -33,9 +35,9 @@ from limnograph.services.fleet.gauges import TableNumbers
 from limnograph.services.reads.recent import TableReadNumbers
 
 MAX_SERIES = 250_000
-"""Maximum number of series of tables, their findings and reads; a table has 21."""
+"""Maximum number of series of tables, their findings, reads and costs; a table has 21."""
 FINDINGS_SHARE = 10
-"""One in so many of them is kept for open findings, and as many for reads."""
+"""One in so many of them is kept for open findings, as many for reads, and as many for costs."""
 _LABELS = "{" + ",".join(f'{label}="%s"' for label in LABELS) + "} "
 _FAMILIES = {"gauge": GaugeMetricFamily, "counter": CounterMetricFamily}
 _GAUGES = (*TABLE_GAUGES, USUAL_INTERVAL)
@@ -48,8 +50,8 @@ _HEADS = [
 
 class Exposition:
     """Renders `/metrics`. `numbers` returns the tables' numbers and a version that changes with them; `board` returns
-    all current findings; `reads` those of the last hour by table; `own` returns the server's numbers by their names in
-    SERVER_METRICS. Thread-safe: guarded by `_lock`, which is held while rendering.
+    all current findings; `reads` those of the last hour by table; `costs` what tables hold and cost; `own` returns the
+    server's numbers by their names in SERVER_METRICS. Thread-safe: guarded by `_lock`, which is held while rendering.
     """
 
     def __init__(
@@ -60,13 +62,15 @@ class Exposition:
         board: Callable[[], FindingsBoard] = FindingsBoard,
         own: Callable[[], dict[str, float | None]] = dict,
         reads: Callable[[], dict[TableName, TableReadNumbers]] = dict,
+        costs: Callable[[], TableCosts] = TableCosts,
         max_series: int = MAX_SERIES,
         collectors: Iterable[Any] = (),
     ) -> None:
         self._numbers, self._watermark, self._board, self._own = numbers, watermark, board, own
         share = max_series // FINDINGS_SHARE
         self._findings, self._read_reads, self._reads = FindingsExposition(share), reads, ReadsExposition(share)
-        self._pages = TableExposition(max_series - 2 * share)
+        self._read_costs, self._costs = costs, CostsExposition(share)
+        self._pages = TableExposition(max_series - 3 * share)
         self._lock = threading.Lock()
         self._registry = CollectorRegistry()
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
@@ -84,15 +88,15 @@ class Exposition:
         """The whole page."""
         with self._lock:
             tables, findings = self._tables(), self._findings.render(self._board())
-            reads = self._reads.render(self._read_reads())
+            reads, costs = self._reads.render(self._read_reads()), self._costs.render(self._read_costs())
             watermark = self._watermark()
             told = {
                 "limnograph_watermark_timestamp_seconds": None if watermark is None else watermark / MICROS_PER_SECOND
             }
-            left_out = self._pages.left_out + self._findings.left_out + self._reads.left_out
-            told["limnograph_table_series_left_out"] = left_out
+            parts = (self._pages, self._findings, self._reads, self._costs)
+            told["limnograph_table_series_left_out"] = sum(part.left_out for part in parts)
             self._told.numbers = {**told, **self._own()}
-            return generate_latest(self._registry) + tables + findings + reads
+            return generate_latest(self._registry) + tables + findings + reads + costs
 
     def _tables(self) -> bytes:
         version, numbers = self._numbers()

@@ -1,4 +1,4 @@
-"""Routes of a table's structure (partitions, schema history, branches and tags), of its reads and of its columns."""
+"""Routes of a table's structure (partitions, schemas, branches and tags), of its reads, columns and storage."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from limnograph.domain.answers.partitions import PartitionsPage
 from limnograph.domain.answers.reads import ReadsPage
 from limnograph.domain.answers.refs import RefsPage
 from limnograph.domain.answers.schemas import SchemaPage
+from limnograph.domain.answers.storage import StoragePage
 from limnograph.domain.queries import DEFAULT_PARTITIONS, PartitionsQuery
 from limnograph.domain.time import to_millis
 from limnograph.services.server.backend import Backend
@@ -142,8 +143,31 @@ async def get_columns(
     return await backend.columns.page(v.known_name(backend, catalog, namespace, table), first, last)
 
 
+@get(
+    "/storage",
+    operation_id="getStorage",
+    summary="Storage of a table",
+    responses=documented(404, 503),
+    opt=READ,
+)
+async def get_storage(
+    backend: NamedDependency[Backend],
+    *,
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+    snapshot_id: p.OfSnapshot = None,
+) -> StoragePage:
+    """Bytes of a table by what reaches them (live, held by older snapshots, by branch and tag, by age, metadata), and
+    the files of one snapshot: metadata file, manifest list, manifests, largest files. Reads storage, which may take
+    seconds; answers are kept for ten minutes while the table does not change. At most eight requests wait.
+    """
+    name = v.known_name(backend, catalog, namespace, table)
+    return await backend.storage.page(name, None if snapshot_id is None else v.snapshot_id(snapshot_id))
+
+
 one_table = Router(
     "/tables/{catalog:str}/{namespace:str}/{table:str}",
-    route_handlers=[get_partitions, get_schema, get_refs, get_reads, get_columns],
+    route_handlers=[get_partitions, get_schema, get_refs, get_reads, get_columns, get_storage],
 )
 HANDLERS = [one_table]

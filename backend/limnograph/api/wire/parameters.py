@@ -136,6 +136,14 @@ Dir = Annotated[Direction, QueryParameter(name="dir", description="Unknown value
 SnapshotId = Annotated[
     str, PathParameter(description="Snapshot id as text, with all digits.", schema_extra={"pattern": "^-?[0-9]{1,19}$"})
 ]
+OfSnapshot = Annotated[
+    str | None,
+    QueryParameter(
+        name="snapshot_id",
+        description="Snapshot id as text, with all digits; default: main's current snapshot.",
+        schema_extra={"pattern": "^-?[0-9]{1,19}$"},
+    ),
+]
 Grew = Annotated[
     float | None,
     QueryParameter(

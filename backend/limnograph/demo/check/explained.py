@@ -20,7 +20,8 @@ from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine, Table
 from limnograph.services.explain.baseline import windows
 from limnograph.wiring.cold import metrics_sources
-from limnograph.wiring.server import ServerOptions, ServerServices, build_services
+from limnograph.wiring.server import ServerServices, build_services
+from limnograph.wiring.server_options import ServerOptions
 from limnograph.wiring.watching import embedded_engine
 
 if TYPE_CHECKING:

@@ -31,10 +31,11 @@ from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, Run
 from limnograph.domain.facts.findings import FindingFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact, span_columns
 from limnograph.domain.facts.notes import NoteFact
+from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.facts.reads import ReadsFact
 from limnograph.domain.time import Micros
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Property `limnograph.schema-version` of every meta table; rises when a column or a table is added."""
 
 HISTOGRAM_EDGES = tuple(2**power for power in range(13, 33))
@@ -281,6 +282,7 @@ EFFECTS = MetaTable(
 )
 FINDINGS = MetaTable("findings", columns_of(FindingFact), ("finding_id", "seq"), ("at", "month"), ("table_uuid", "at"))
 NOTES = MetaTable("notes", columns_of(NoteFact), ("event_id",), ("at", "month"), ("at",))
+PLANS = MetaTable("plans", columns_of(PlanFact), ("plan_id", "seq"), ("at", "month"), ("table_uuid", "at"))
 HOURLY = MetaTable(
     "snapshots_hourly", span_columns("hour"), ("table_uuid", "hour"), ("hour", "month"), ("table_uuid", "hour")
 )
@@ -306,6 +308,6 @@ MAINTENANCE = MetaTable(
     "maintenance", columns_of(MaintenanceFact), ("run_id", "status"), ("started_at", "month"), ("table", "started_at")
 )
 META_TABLES = (
-    *(SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, NOTES),
+    *(SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, NOTES, PLANS),
     *(HOURLY, DAILY, READS_HOURLY, COLUMN_STATS, COLUMN_DAYS, MAINTENANCE),
 )

@@ -124,6 +124,19 @@ READ_GAUGES = (
         LABELS,
     ),
 )
+HELD_BYTES = ServedMetric(
+    "lakehouse_table_held_bytes",
+    "gauge",
+    "Bytes of files that only older snapshots, branches or tags of the table reach, when last read (docs/cost.md).",
+    LABELS,
+)
+COST_PER_MONTH = ServedMetric(
+    "lakehouse_table_cost_per_month",
+    "gauge",
+    "Calculated cost of the table for a month of 30 days, in the currency of the settings, by part: `storage` (live "
+    "files and metadata), `held` and `requests` (docs/cost.md).",
+    (*LABELS, "part", "currency"),
+)
 REPORTED_COMMITS = ServedMetric(
     "lakehouse_table_reported_commits_total",
     "counter",

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from limnograph.domain.metrics.gauges import (
     CATALOG_KNOWN,
     CATALOG_UP,
+    COST_PER_MONTH,
     FINDING_OPEN,
+    HELD_BYTES,
     LABELS,
     PUBLIC_URL,
     READ_GAUGES,
@@ -55,6 +57,10 @@ def document() -> str:
     reported = _rows(
         (metric.name, metric.kind, metric.help) for metric in (REPORTED_COMMITS, REPORTED_ATTEMPTS, REFUSED_COMMITS)
     )
+    costs = _rows(
+        (metric.name, metric.kind, metric.help + more)
+        for metric, more in ((HELD_BYTES, ""), (COST_PER_MONTH, " Also by `part` and `currency`."))
+    )
     findings = (
         f"By {_listed(FINDING_OPEN.labels)}.\n\n{_rows([(FINDING_OPEN.name, FINDING_OPEN.kind, FINDING_OPEN.help)])}"
     )
@@ -75,6 +81,7 @@ def document() -> str:
         f"## Findings of each table\n\n{findings}",
         f"## Of each table whose reads are reported (docs/events.md)\n\n{reads}",
         f"## Of each table whose commits are reported (docs/events.md)\n\n{reported}",
+        f"## Of each table whose storage was read\n\n{costs}",
         f"## Of the server\n\n{own}| `{REQUESTS}` | histogram | {requests} |\n",
         f"## Of its sources\n\n{_sources()}",
     )

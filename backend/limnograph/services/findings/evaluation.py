@@ -24,6 +24,7 @@ from limnograph.domain.finding_codes import (
     FindingCode,
     ObservedSource,
     severity_rank,
+    source_of,
 )
 from limnograph.domain.finding_limits import HOUR, FindingLimits
 from limnograph.domain.ids import TableName
@@ -128,9 +129,11 @@ def transitions(
     `keeps_alert`: it is not known yet, so that a recorded one counts.
     """
     by_id = {fact.finding_id: fact for fact in recorded}
-    silent = frozenset[str]().union(*(codes for source, codes in OBSERVED.items() if source not in observed))
-    waiting = [fact for fact in recorded if fact.code in silent and fact.code not in disabled]
-    frozen = [fact for fact in waiting if fact.subject or fact.code != "objective_missed"]
+    frozen = [
+        fact
+        for fact in recorded
+        if (source := source_of(fact.code, fact.subject)) and source not in observed and fact.code not in disabled
+    ]
     others = [fact for fact in recorded if fact not in frozen]
     episodes = [each for each in chain(evaluation.episodes, *observed.values()) if each.code not in disabled]
     found = identify(uuid or key_of_name(name), episodes, others)

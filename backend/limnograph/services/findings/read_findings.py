@@ -1,4 +1,4 @@
-"""Findings of readers: stale ones, and filters that cannot skip files, from reported scans and queries.
+"""Findings of readers: stale ones, filters that cannot skip files, and objectives of queries, from reported reads.
 
 Cost: a read of the raw reports of 7 days an hour, and O(reads) of each table that was read since the last call or has
 such a finding.
@@ -18,10 +18,12 @@ import polars as pl
 from limnograph.analysis.behind import MainMoves
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.analysis.findings.filters import WINDOW, FilteredScans, unpruned_filters
+from limnograph.analysis.findings.queries import slow_queries
 from limnograph.analysis.findings.stale_readers import LateRead, stale_readers
 from limnograph.domain.errors import SourceError
 from limnograph.domain.finding_limits import HOUR, FindingLimits
 from limnograph.domain.ids import TableName
+from limnograph.domain.objectives import Objectives, PromisedLimit
 from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
@@ -30,6 +32,7 @@ from limnograph.services.lake.history import History
 from limnograph.services.lake.lake import Lake
 from limnograph.services.lake.spec_fields import spec_columns
 from limnograph.services.lake.store import HotStore
+from limnograph.services.lake.table import HotTable
 from limnograph.services.reads.log import ReadLog
 from limnograph.services.reads.of_history import kept_snapshots, live_files, main_moves, names_of
 from limnograph.services.reads.source import identified
@@ -69,12 +72,19 @@ class ReadFindings:
         clock: Clock,
         *,
         limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
+        objectives: Objectives = Objectives(),  # noqa: B008  # immutable
     ) -> None:
+        self._objectives = objectives
         self._store, self._log, self._engine, self._clock, self._limits = store, log, engine, clock, limits
         self._week: dict[TableName, pl.DataFrame] = {}
         self._week_at = EPOCH
         self._looks: dict[str, _TableLook] = {}
         self._long: dict[str, _LongHistory] = {}
+
+    @property
+    def week(self) -> Mapping[TableName, pl.DataFrame]:
+        """Reads of the last 7 days by the name that was reported, as read within the last hour."""
+        return self._week
 
     async def observe(self, evaluator: FindingsEvaluator) -> None:
         """Hand the episodes of all readers to the evaluator; before the reports and the recorded findings were read,
@@ -108,7 +118,8 @@ class ReadFindings:
                 continue
             seen = (table.version, self._week_at, *(counts.get(name, 0) for name in sorted(names[uuid])))
             known = self._looks.get(uuid)
-            if known is None or known.seen != seen or uuid in stale or uuid in filters:
+            timed = self._promised(table) is not None  # it is missed or met while nothing is read
+            if known is None or known.seen != seen or timed or uuid in stale or uuid in filters:
                 found = self._of_table(lake, uuid, (floor, now), stale.get(uuid, {}), filters.get(uuid, {}))
                 known = _TableLook(seen, found)
             looks[uuid] = known
@@ -137,7 +148,17 @@ class ReadFindings:
         return [
             *stale_readers(late, stale, since=floor, until=now, limits=self._limits),
             *unpruned_filters(scans, filters, until=now, limits=self._limits),
+            *self._slow_queries(reads, self._promised(history.table), now),
         ]
+
+    def _promised(self, table: HotTable) -> PromisedLimit | None:
+        return None if table.name is None else self._objectives.queries(table.name)
+
+    def _slow_queries(self, reads: pl.DataFrame, promised: PromisedLimit | None, now: Micros) -> list[Episode]:
+        if promised is None or "objective_missed" in self._limits.disabled:
+            return []
+        timed = reads.filter((pl.col("kind") == "query") & pl.col("wall_seconds").is_not_null())
+        return slow_queries(timed["at"].to_numpy(), timed["wall_seconds"].to_numpy(), now, promised)
 
     def _week_of(self, names: Mapping[TableName, Micros]) -> Iterable[pl.DataFrame]:
         found = (self._week[name].filter(pl.col("at") < until) for name, until in names.items() if name in self._week)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from limnograph.domain import wording as words
 from limnograph.domain.answers.findings import Finding
-from limnograph.domain.finding_codes import FindingCode
+from limnograph.domain.finding_codes import QUERIES, FindingCode
+from limnograph.services.findings.storage.storage_sentences import STORAGE_SENTENCES
 
 
 def sentence_of(finding: Finding) -> str:
@@ -87,6 +88,10 @@ def _many(finding: Finding) -> str:
 def _missed(finding: Finding) -> str:
     limit = _number(finding, "threshold_seconds")
     objective = "its objective" if limit is None else f"its objective of {words.seconds(limit)}"
+    if finding.subject == QUERIES:
+        seconds = _number(finding, "seconds")
+        now = "" if seconds is None else f": now {words.seconds(seconds)}"
+        return f"the 95th percentile of query times is above {objective}{now}"
     if finding.subject:
         return f"job {finding.subject} takes longer than {objective}"
     return f"the last commit is older than {objective}"
@@ -215,4 +220,5 @@ _SENTENCES: dict[FindingCode, Callable[[Finding], str]] = {
     "filter_not_pruned": _unpruned,
     "commit_contention": _contention,
     "stream_batch_conflict": _stream_conflict,
+    **STORAGE_SENTENCES,
 }

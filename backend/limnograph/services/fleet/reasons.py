@@ -53,6 +53,17 @@ CODES: dict[FindingCode, ReasonCode] = {
     "filter_not_pruned": "skew",
     "commit_contention": "job_slower",
     "stream_batch_conflict": "job_slower",
+    "stream_lag": "stale",
+    "tiny_commits": "file_burst",
+    "format_incompatible": "schema_change",
+    "overlap": "skew",
+    "write_mode_mismatch": "no_compaction",
+    "catalog_near_limit": "stale",
+    "held_bytes": "snapshots_many",
+    "deletes_not_materialized": "delete_growth",
+    "high_cardinality_partitioning": "skew",
+    "cold_data": "stale",
+    "reader_at_risk": "snapshots_many",
 }
 _SEVERITIES: dict[FindingSeverity, ReasonSeverity] = {"critical": "critical", "warning": "warning", "info": "ok"}
 

@@ -22,8 +22,8 @@ from limnograph.ports.tables import READER_ENDED, Tables
 from limnograph.services.lake.expired import EXPIRED, RETAINED, expired_between, state_of
 from limnograph.services.pipeline.ledger import Ledger
 
-PROPERTIES = ("write.", "commit.", "history.", "delta.", "hoodie.")
-"""Prefixes of the properties that decide how a table's files are written."""
+PROPERTIES = ("write.", "commit.", "history.", "delta.", "hoodie.", "limnograph.")
+"""Prefixes of the properties that decide how a table's files are written, and of Limnograph's own."""
 OWNER = "owner"
 UPGRADED, FORMAT_VERSION = "upgraded", "format-version"
 OLDER_FILES = 50

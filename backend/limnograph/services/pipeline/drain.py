@@ -18,8 +18,19 @@ import pyarrow as pa
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.facts.meta_tables import ALERTS, EFFECTS, FINDINGS, LABELS, NOTES, REPORTS, RUNS, MetaTable
+from limnograph.domain.facts.meta_tables import (
+    ALERTS,
+    EFFECTS,
+    FINDINGS,
+    LABELS,
+    NOTES,
+    PLANS,
+    REPORTS,
+    RUNS,
+    MetaTable,
+)
 from limnograph.domain.facts.notes import NoteFact
+from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.facts.report_contents import without_literals
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
@@ -31,7 +42,7 @@ BATCH = 1_000
 """Items that are read and appended together."""
 BATCHES = 20
 """Most batches of one drain, so that a full inbox does not hold up a pass."""
-Fact = RunFact | AlertFact | ReportFact | LabelFact | EffectFact | FindingFact | NoteFact
+Fact = RunFact | AlertFact | ReportFact | LabelFact | EffectFact | FindingFact | NoteFact | PlanFact
 _log = logging.getLogger("limnograph.inbox")
 
 
@@ -50,6 +61,7 @@ TARGETS: dict[Kind, Target] = {
     "effect": Target(EFFECTS, msgspec.json.Decoder(EffectFact)),
     "finding": Target(FINDINGS, msgspec.json.Decoder(FindingFact)),
     "note": Target(NOTES, msgspec.json.Decoder(NoteFact)),
+    "plan": Target(PLANS, msgspec.json.Decoder(PlanFact)),
 }
 
 

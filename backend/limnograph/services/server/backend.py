@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from limnograph.domain.ids import TableName
 from limnograph.ports.clock import Clock
+from limnograph.services.advice.pages import MaintenancePages
 from limnograph.services.alerts.pages import AlertPages
 from limnograph.services.effects.ledger import EffectLedger
 from limnograph.services.events.intake import EventIntake
@@ -27,6 +28,7 @@ from limnograph.services.table.partitions.page import PartitionPages
 from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
 from limnograph.services.table.schema.page import SchemaPages
+from limnograph.services.table.storage.page import StoragePages
 from limnograph.services.timeline.timeline import TimelineService
 
 
@@ -53,6 +55,8 @@ class Backend(NamedTuple):
     """Reads of one table."""
     columns: ColumnPages
     """Statistics of one table's columns."""
+    storage: StoragePages
+    """What one table stores."""
     explanations: ExplainPages
     """Why a job of a table changed, and users' labels on commits."""
     effects: EffectLedger
@@ -81,3 +85,5 @@ class Backend(NamedTuple):
     """The known table of a text such as `catalog.namespace.table`."""
     resolved: Callable[[TableName], TableName] = lambda name: name
     """The known name for a name in a path, which may be spelled without escapes."""
+    maintenance: MaintenancePages | None = None
+    """Recommended maintenance; None: the server cannot read tables."""

@@ -234,6 +234,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/maintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Recommended maintenance, best value first
+         * @description Plans that the rules recommend, ranked by what they save in a month for what they cost. Nothing is executed. A
+         *     value that is not known is null, and such plans come last.
+         */
+        get: operations["listMaintenance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/notes": {
         parameters: {
             query?: never;
@@ -657,6 +678,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/maintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Recommended maintenance of one table
+         * @description Findings, plans with their statements, what does not pay, what is not known, bytes and cost of one table.
+         */
+        get: operations["getTableMaintenance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables/{catalog}/{namespace}/{table}/partitions": {
         parameters: {
             query?: never;
@@ -731,6 +772,28 @@ export interface paths {
          *     schema.
          */
         get: operations["getSchemaHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Storage of a table
+         * @description Bytes of a table by what reaches them (live, held by older snapshots, by branch and tag, by age, metadata), and
+         *     the files of one snapshot: metadata file, manifest list, manifests, largest files. Reads storage, which may take
+         *     seconds; answers are kept for ten minutes while the table does not change. At most eight requests wait.
+         */
+        get: operations["getStorage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1606,7 +1669,7 @@ export interface components {
         EarlierEvent: {
             at: number | null;
             closed_by: string | null;
-            code: ("bounds_jump" | "cardinality_jump" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable") | null;
+            code: ("bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch") | null;
             ended_at: number | null;
             id: string;
             /** @enum {unknown} */
@@ -1826,7 +1889,7 @@ export interface components {
             closed_at: number | null;
             closed_by: string | null;
             /** @enum {unknown} */
-            code: "bounds_jump" | "cardinality_jump" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable";
+            code: "bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch";
             effects: components["schemas"]["FindingEffect"][];
             evaluated_at: number | null;
             evidence: {
@@ -1834,7 +1897,7 @@ export interface components {
             };
             finding_id: string;
             /** @enum {unknown} */
-            group: "columns" | "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "readers" | "schema" | "writers";
+            group: "catalog" | "columns" | "deletes" | "files" | "health" | "jobs" | "layout" | "metadata" | "readers" | "schema" | "storage" | "writers";
             namespace: string;
             /** @default null */
             notes: number | null;
@@ -1906,7 +1969,7 @@ export interface components {
         FindingStreamEvent: {
             catalog: string;
             /** @enum {unknown} */
-            code: "bounds_jump" | "cardinality_jump" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "partition_skew" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "too_many_files" | "two_pointers" | "unreadable";
+            code: "bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch";
             finding_id: string;
             /** @enum {unknown} */
             severity: "critical" | "info" | "warning";
@@ -3450,6 +3513,73 @@ export interface components {
             v: (number | null)[];
         };
         /**
+         * StoragePage
+         * @description Bytes of a table, and the files of one of its snapshots. `read_at`: when storage was read. `bytes` and `tree` are
+         *         null, with the reason as a phrase in `bytes_missing` and `tree_missing`, if a file that they need cannot be read.
+         */
+        StoragePage: {
+            bytes: components["schemas"]["TableBytes"] | null;
+            bytes_missing: string | null;
+            catalog: string;
+            format: string | null;
+            namespace: string;
+            notes: components["schemas"]["Note"][];
+            read_at: number;
+            /** @enum {unknown} */
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
+            table: string;
+            tree: components["schemas"]["StorageTree"] | null;
+            tree_missing: string | null;
+            watermark: number | null;
+        };
+        /**
+         * StorageTree
+         * @description Files of one snapshot: metadata file, manifest list, manifests, live files.
+         *
+         *         list_path, list_bytes  null for a snapshot without a manifest list (format v1)
+         *         manifests              those whose files have the most bytes, at most 100 of `manifest_count`
+         *         largest                the 20 largest files, largest first
+         */
+        StorageTree: {
+            file_bytes: number;
+            files: number;
+            largest: components["schemas"]["StoredFile"][];
+            list_bytes: number | null;
+            list_path: string | null;
+            manifest_bytes: number;
+            manifest_count: number;
+            manifests: components["schemas"]["StoredManifest"][];
+            metadata_bytes: number;
+            metadata_path: string;
+            snapshot_id: string;
+        };
+        /**
+         * StoredFile
+         * @description A data or delete file. `bytes`: of a deletion vector, its blob. `path`: only the file's name if the table is
+         *         partitioned by a private column.
+         */
+        StoredFile: {
+            bytes: number;
+            /** @enum {unknown} */
+            content: "data" | "deletion_vector" | "equality_deletes" | "position_deletes";
+            path: string;
+            records: number;
+        };
+        /**
+         * StoredManifest
+         * @description A manifest and its live files. `added_by`: the snapshot that wrote it.
+         */
+        StoredManifest: {
+            added_by: string | null;
+            bytes: number;
+            /** @enum {unknown} */
+            content: "data" | "deletes";
+            file_bytes: number;
+            files: number;
+            path: string;
+            spec_id: number;
+        };
+        /**
          * StructureVersion
          * @description A schema, partition spec or sort order that became current at `t` (first seen; after `not_before`). `risk` and
          *         `changes`: compared with the previous one; `first`: no earlier version is known.
@@ -4656,7 +4786,7 @@ export interface operations {
                 /** @description Only this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | null;
                 /** @description Only this table: `catalog.namespace.table`. */
                 table?: string;
                 /** @description Only findings with this owner. */
@@ -4868,6 +4998,97 @@ export interface operations {
             };
             /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listMaintenance: {
+        parameters: {
+            query?: {
+                /** @description Only this rule, such as `compact`. */
+                rule?: string;
+                /** @description Only this action, such as `rewrite_data_files`. */
+                action?: string;
+                /** @description Only tables with this owner. */
+                owner?: string;
+                /** @description Only tables whose name contains this text. */
+                q?: string;
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
+                cursor?: string;
+                /** @description Rows per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenancePage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6061,7 +6282,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -6179,7 +6400,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -7008,6 +7229,100 @@ export interface operations {
             };
         };
     };
+    getTableMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableMaintenance"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getPartitions: {
         parameters: {
             query?: {
@@ -7357,6 +7672,103 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getStorage: {
+        parameters: {
+            query?: {
+                /** @description Snapshot id as text, with all digits; default: main's current snapshot. */
+                snapshot_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoragePage"];
+                };
             };
             /** @description Problem details. */
             400: {

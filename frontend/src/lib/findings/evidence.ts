@@ -81,6 +81,30 @@ const LABELS: Record<string, readonly [label: string, print: (value: number) => 
   range_ratio: ['Range / usual range', ratio],
   distinct: ['Distinct values', count],
   usual_distinct: ['Usual distinct values', count],
+  freed_bytes: ['Bytes that an expiry frees', bytes],
+  ref_bytes: ['Bytes of the branch or tag alone', bytes],
+  held_bytes: ['Bytes that only old snapshots need', bytes],
+  live_bytes: ['Live bytes', bytes],
+  retention_days: ['Retention, days', count],
+  kept_days: ['Maximum age of the branch or tag, days', count],
+  total_position_deletes: ['Rows in position deletes', count],
+  total_records: ['Rows in data files', count],
+  oldest_delete: ['Oldest delete file', instant],
+  rewritten: ['Files rewritten', instant],
+  cold_bytes: ['Bytes without a write', bytes],
+  cold_share: ['Share of the table', percent],
+  cold_partitions: ['Partitions without a write', count],
+  days: ['Days', count],
+  last_seen: ['Last read', instant],
+  needed_until: ['Next read due by', instant],
+  commits: ['Commits of a day', count],
+  threshold_rows: ['Rows of a small commit', count],
+  overlap_depth_max: ['Files that cover one value', count],
+  tables: ['Tables', count],
+  limit: ['Limit', count],
+  p95_seconds: ['Duration of a request, 95th percentile', seconds],
+  error_share: ['Share of failed requests', percent],
+  lag_seconds: ['Lag', duration],
   columns: ['Changes to columns', count],
   changes: ['Schema changes', count],
   peak: ['Highest value', count],
@@ -99,6 +123,11 @@ const TEXTS: Record<string, string> = {
   snapshot: 'Snapshot that was read last',
   engine: 'Engine',
   pointers: 'Pointers',
+  ref: 'Kind',
+  reason: 'Why it needs it',
+  feature: 'Feature',
+  readable_from: 'Readable from version',
+  source: 'Source',
 };
 
 export interface EvidenceRow {
@@ -110,9 +139,13 @@ export interface EvidenceRow {
 /** Codes whose measure is a ratio. */
 const RATIOS: ReadonlySet<Finding['code']> = new Set(['partition_skew', 'hot_partition', 'job_slower']);
 
+/** Codes whose measure is a number of bytes. */
+const BYTES: ReadonlySet<Finding['code']> = new Set(['metadata_large', 'held_bytes', 'write_mode_mismatch']);
+
 /** Labels that depend on the code: the same name measures something else. */
 function labelled(name: string, code: Finding['code']): (typeof LABELS)[string] | undefined {
-  if (name === 'threshold' && code === 'metadata_large') return ['Threshold', bytes];
+  if (LABELS[name] && ['threshold', 'peak'].includes(name) && BYTES.has(code))
+    return [LABELS[name][0], bytes];
   if (LABELS[name] && ['threshold', 'peak'].includes(name) && RATIOS.has(code))
     return [LABELS[name][0], ratio];
   if (name === 'usual_seconds' && code === 'stale') return ['Usual time between commits', duration];

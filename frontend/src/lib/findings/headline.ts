@@ -4,9 +4,10 @@ import { count, percent, ratio } from '#lib/format/count.ts';
 import { duration, seconds } from '#lib/format/duration.ts';
 import { Evidence } from './evidence.ts';
 import { moment } from './moment.ts';
+import { STORAGE_HEADLINES } from './storage-headlines.ts';
 import { isOpen, type Finding, type FindingCode } from './words.ts';
 
-interface Facts {
+export interface Facts {
   readonly finding: Finding;
   readonly evidence: Evidence;
   /** While it is open, the present; else the past. */
@@ -140,6 +141,7 @@ const HEADLINES: Record<FindingCode, (facts: Facts) => string> = {
     if (from !== null && to !== null) return `Commits between ${from} and ${to} are not known`;
     return to === null ? 'Some commits are not known' : `Some commits before ${to} are not known`;
   },
+  ...STORAGE_HEADLINES,
 };
 
 /** `: merge lost to events (a stream)`: both writers, as far as they are known. */
@@ -203,6 +205,11 @@ function largestPartition(evidence: Evidence): string | null {
 function missedObjective({ finding, evidence, tense }: Facts): string {
   const limit = evidence.number('threshold_seconds');
   const objective = limit === null ? 'its objective' : `its objective of ${duration(limit)}`;
+  if (finding.subject === 'queries') {
+    const now = evidence.number('seconds');
+    const above = `The 95th percentile of query times ${tense('is', 'was')} above ${objective}`;
+    return now === null || finding.state === 'closed' ? above : `${above}: now ${duration(now)}`;
+  }
   if (finding.subject === '') return `The last commit ${tense('is', 'was')} older than ${objective}`;
   return `${finding.subject} ${tense('takes', 'took')} longer than ${objective}`;
 }

@@ -51,6 +51,64 @@ describe('headlines', () => {
       'The table has 120,000 data files',
     ],
     [
+      'bytes beyond the retention',
+      { code: 'held_bytes', subject: '', evidence: { freed_bytes: 5e9 } },
+      "5.0 GB are held by snapshots older than the table's own retention",
+    ],
+    [
+      'a tag that is kept on purpose',
+      { code: 'held_bytes', subject: 'v1', evidence: { ref_bytes: 1e9, ref: 'tag', kept_days: 30 } },
+      'Tag v1 alone holds 1.0 GB; it expires after 30 days',
+    ],
+    [
+      'deleted rows',
+      {
+        code: 'deletes_not_materialized',
+        evidence: { total_position_deletes: 120_000, total_records: 1_000_000 },
+      },
+      '120,000 of 1,000,000 rows are deleted, but are still in the data files',
+    ],
+    [
+      'deleted rows that old snapshots reach',
+      { code: 'deletes_not_materialized', evidence: { rewritten: NOW, total_position_deletes: 0 } },
+      'Deleted rows are still in files that old snapshots reach',
+    ],
+    [
+      'cold data without reports',
+      { code: 'cold_data', evidence: { cold_bytes: 1e12, days: 90, reads_known: 0 } },
+      '1.0 TB are in partitions without a write for 90 days',
+    ],
+    [
+      'a reader that expiry would hit',
+      { code: 'reader_at_risk', subject: 'stream', evidence: { snapshot: '7' } },
+      "stream needs snapshot 7, which the table's own retention removes before the next read",
+    ],
+    [
+      'tiny commits',
+      { code: 'tiny_commits', subject: 'orders-api', evidence: { commits: 288 } },
+      'orders-api makes 288 commits a day with a few rows each',
+    ],
+    [
+      'an engine that cannot read',
+      { code: 'format_incompatible', subject: 'trino 470', evidence: { feature: 'format version 3' } },
+      'trino 470, which reads the table, does not support format version 3',
+    ],
+    [
+      'a full database',
+      { code: 'catalog_near_limit', subject: 'lake.sales', evidence: { tables: 85_000, limit: 100_000 } },
+      'lake.sales has 85,000 tables of at most 100,000',
+    ],
+    [
+      'a slow catalog',
+      { code: 'catalog_near_limit', subject: '', evidence: { p95_seconds: 2.5 } },
+      'The catalog responds in 2.5 s at the 95th percentile',
+    ],
+    [
+      'a stream',
+      { code: 'stream_lag', subject: 'clicks', evidence: { lag_seconds: 600 } },
+      'Stream clicks is 10 m behind its source',
+    ],
+    [
       'old metadata',
       { code: 'metadata_versions_kept', evidence: { metadata_log_entries: 140 } },
       'The table keeps 140 old metadata files',
@@ -64,6 +122,16 @@ describe('headlines', () => {
       'long job',
       { code: 'objective_missed', subject: 'churn', ...closed, evidence: { threshold_seconds: 600 } },
       'churn took longer than its objective of 10 m',
+    ],
+    [
+      'slow queries',
+      { code: 'objective_missed', subject: 'queries', evidence: { threshold_seconds: 5, seconds: 8 } },
+      'The 95th percentile of query times is above its objective of 5 s: now 8 s',
+    ],
+    [
+      'queries that were slow',
+      { code: 'objective_missed', subject: 'queries', ...closed, evidence: { threshold_seconds: 5, seconds: 2 } },
+      'The 95th percentile of query times was above its objective of 5 s',
     ],
     [
       'collisions',

@@ -168,6 +168,17 @@ const ADVICE: Record<FindingCode, string> = {
   stale_reader: 'Refresh the table in the engine that reads it, or shorten how long its catalog is cached',
   two_pointers: 'Stop writing through one of the names, then drop it from its catalog',
   filter_not_pruned: 'Sort or partition the table by the column, or rewrite it with a sort order',
+  stream_lag: 'Check the source of the stream, and whether its batches take longer than its trigger',
+  tiny_commits: 'Collect rows into larger commits, or keep them in a database and load from there',
+  format_incompatible: 'Update the engine, or do not use the feature in this table',
+  overlap: 'Rewrite the data files with the sort order of the table',
+  write_mode_mismatch: 'Set the write mode of this operation to merge-on-read',
+  catalog_near_limit: 'Move tables to another namespace, or drop the ones that are not used',
+  held_bytes: 'Expire snapshots, or drop the branch or tag, after checking who reads them',
+  deletes_not_materialized: 'Rewrite the files that have deletes, then expire the snapshots before',
+  high_cardinality_partitioning: 'Partition by bucket of the column instead, and rewrite the table',
+  cold_data: 'Archive or drop the partitions, or move them to cheaper storage',
+  reader_at_risk: 'Keep snapshots longer than the reader may lag, or let it read more often',
 };
 
 /** The table's timeline around the opening, with the causing commit open; null where the table's name is not known. */

@@ -40,6 +40,17 @@ const WORDS: Record<FindingCode, string> = {
   filter_not_pruned: 'filter not pruned',
   commit_contention: 'commit contention',
   stream_batch_conflict: 'stream and batch conflict',
+  stream_lag: 'stream lag',
+  tiny_commits: 'tiny commits',
+  format_incompatible: 'unreadable for an engine',
+  overlap: 'overlapping files',
+  write_mode_mismatch: 'write mode mismatch',
+  catalog_near_limit: 'catalog near its limit',
+  held_bytes: 'held bytes',
+  deletes_not_materialized: 'deletes not materialized',
+  high_cardinality_partitioning: 'too many partitions',
+  cold_data: 'cold data',
+  reader_at_risk: 'reader at risk',
 };
 export const CODES = Object.keys(WORDS) as FindingCode[];
 export const codeWord = (code: FindingCode): string => WORDS[code];
@@ -55,6 +66,8 @@ const GROUPS: Record<Finding['group'], string> = {
   health: 'Health',
   readers: 'Readers',
   writers: 'Writers',
+  catalog: 'Catalog',
+  storage: 'Storage',
 };
 export const groupName = (group: Finding['group']): string => GROUPS[group];
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,7 @@ class Entries(NamedTuple):
     bounds     only if a field id was requested
     paths      only if requested
     spec_id    partition spec from the manifest's own header; None if it names none
+    partition_values  values of each of `partitions`, if requested
     """
 
     status: npt.NDArray[np.int8]
@@ -88,3 +89,4 @@ class Entries(NamedTuple):
     bounds: Bounds | None = None
     paths: Paths | None = None
     spec_id: int | None = None
+    partition_values: list[tuple[Any, ...]] | None = None

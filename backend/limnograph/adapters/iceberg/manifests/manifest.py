@@ -67,10 +67,11 @@ _TOTALS = (
 
 
 class _Layout(NamedTuple):
-    """What a manifest's header declares about its entries. `text`: a partition's bytes as text."""
+    """What a manifest's header declares about its entries. `text`: a partition's bytes as text; `values`: as values."""
 
     plan: Plan
     text: Callable[[bytes], str]
+    values: Callable[[bytes], tuple[Any, ...]]
     bound_type: str | None
     paths: bool
 
@@ -82,23 +83,24 @@ def decode_manifest(
     *,
     bounds_of: int | None,
     paths: bool = False,
+    values: bool = False,
     totals: KeyedTotals | None = None,
 ) -> Entries:
     """The entries of one manifest as columns, with the bounds of the column of field id `bounds_of`. With `paths`,
-    delete files are scoped by the bounds of DELETE_FILE_PATH; for delete manifests, `bounds_of` must be it. `totals`:
-    of columns by field id, over added entries.
+    delete files are scoped by the bounds of DELETE_FILE_PATH; for delete manifests, `bounds_of` must be it. `values`:
+    also those of the partitions. `totals`: of columns by field id, over added entries.
     Raises MetadataError: manifest_unreadable, manifest_implausible, avro_damaged, avro_codec_unknown, avro_too_large.
     """
     container = open_container(content)
     layout = _layout_of(container, bounds_of, paths=paths, totals=totals is not None)
-    texts: dict[str, int] = {}
-    known: dict[bytes, int] = {}
+    names = _Names({}, {})
     parts = [
-        _entries(chunk, layout, manifest, _Names(texts, known), bounds_of=bounds_of)
+        _entries(chunk, layout, manifest, names, bounds_of=bounds_of)
         for chunk in read_chunks(container, layout.plan, -1 if bounds_of is None else bounds_of, totals)
     ]
-    found = _joined(parts, list(texts), bounds=bounds_of is not None, paths=paths)
-    return found._replace(spec_id=_spec_id(container))
+    found = _joined(parts, list(names.texts), bounds=bounds_of is not None, paths=paths)
+    known = names.values(layout.values) if values else None
+    return found._replace(spec_id=_spec_id(container), partition_values=known)
 
 
 def _spec_id(container: Container) -> int | None:
@@ -120,6 +122,11 @@ class _Names(NamedTuple):
 
     def unpartitioned(self) -> int:
         return self.texts.setdefault("", len(self.texts))
+
+    def values(self, of: Callable[[bytes], tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Values of each partition, by number; empty for the unpartitioned one."""
+        found = {number: of(raw) for raw, number in self.known.items()}
+        return [found.get(number, ()) for number in range(len(self.texts))]
 
 
 def _entries(chunk: Chunk, layout: _Layout, manifest: ManifestFile, names: _Names, *, bounds_of: int | None) -> Entries:
@@ -235,26 +242,45 @@ def _layout(
         WantedField(_DATA_FILE, ("data_file",), inside=inside),
     )
     partition = find_field(inner, WantedField(_PARTITION, ("partition",)))
+    values = _values(partition["type"] if partition else None)
     return _Layout(
         plan=compile_plan(schema, wanted, _MAP_KEYS, gate=_STATUS),
-        text=_text(_spec_fields(spec_text), partition["type"] if partition else None),
+        text=_text(_spec_fields(spec_text), partition["type"] if partition else None, values),
+        values=values,
         bound_type=None if bounds_of is None else column_type(_json(table_schema_text), bounds_of),
         paths=paths,
     )
 
 
-def _text(spec_fields: list[dict[str, Any]], kind: Any) -> Callable[[bytes], str]:
-    """Text of a partition from its bytes in a manifest; empty for no bytes, no record or no fields."""
+def _values(kind: Any) -> Callable[[bytes], tuple[Any, ...]]:
+    """Values of a partition from its bytes in a manifest, in the order of its fields; empty for no bytes, no record or
+    no fields.
+    """
+    record = bare(kind)
+    if not isinstance(record, dict) or not record.get("fields"):
+        return lambda _raw: ()
+    decoded = record_values({"fields": [{"name": "partition", "type": kind}]})
+
+    def values(raw: bytes) -> tuple[Any, ...]:
+        (found,) = decoded(raw)
+        return tuple(found.values()) if found else ()
+
+    return values
+
+
+def _text(
+    spec_fields: list[dict[str, Any]], kind: Any, values: Callable[[bytes], tuple[Any, ...]]
+) -> Callable[[bytes], str]:
+    """Text of a partition from its bytes in a manifest; empty if it has no values."""
     record = bare(kind)
     if not isinstance(record, dict) or not record.get("fields"):
         return lambda _raw: ""
     names = partition_text(spec_fields, record)
-    values = record_values({"fields": [{"name": "partition", "type": kind}]})
 
     @lru_cache(maxsize=_TEXTS_KEPT)
     def text(raw: bytes) -> str:
-        (found,) = values(raw)
-        return names(tuple(found.values())) if found else ""
+        found = values(raw)
+        return names(found) if found else ""
 
     return text
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 import msgspec
@@ -10,13 +10,15 @@ from msgspec import Meta, Raw
 
 from limnograph.adapters.iceberg.metadata.edge import MILLIS, Edge
 from limnograph.domain.metadata.summary import WrittenSummary, string_map
-from limnograph.domain.metadata.table import LogEntry, Snapshot
+from limnograph.domain.metadata.table import LogEntry, Snapshot, TableProblem
 from limnograph.domain.time import Millis
 
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 _Millis = Annotated[Millis, Meta(ge=MILLIS.start, le=MILLIS.stop - 1)]
 _OBJECT = ord("{")
+_NOT_A_LIST = "snapshots is not a list"
+_LEFT_OUT = "snapshots have no usable id or position in the history"
 
 
 class _Snapshot(msgspec.Struct, rename="kebab", gc=False):
@@ -51,12 +53,10 @@ def read_snapshots(text: Raw | None, edge: Edge) -> dict[int, Snapshot]:
         return {one.snapshot_id: _kept(one) for one in _decode_snapshots(text)}
     except (msgspec.ValidationError, UnicodeDecodeError):
         if not bytes(text).lstrip().startswith((b"[", b"null")):
-            edge.incomplete("snapshots is not a list")
+            edge.incomplete(_NOT_A_LIST)
         found = [_one_by_one(item, edge) for item in _items(text)]
         if None in found:
-            edge.incomplete(
-                f"{found.count(None)} of {len(found)} snapshots have no usable id or position in the history"
-            )
+            edge.incomplete(f"{found.count(None)} of {len(found)} {_LEFT_OUT}")
         return {snapshot.snapshot_id: snapshot for snapshot in found if snapshot is not None}
 
 
@@ -68,6 +68,12 @@ def read_log(text: Raw | None, edge: Edge) -> tuple[LogEntry, ...]:
         return tuple([LogEntry(entry.timestamp_ms, entry.snapshot_id) for entry in _decode_log(text)])
     except (msgspec.ValidationError, UnicodeDecodeError):
         return edge.log({"log": [_plain(item) for item in _items(text)]}, "log", "snapshot-id", int)
+
+
+def left_out(problems: Iterable[TableProblem]) -> str | None:
+    """Which snapshots `read_snapshots` left out, as a phrase; None: none of them."""
+    found = (problem.detail for problem in problems if problem.code == "metadata_incomplete")
+    return next((text for text in found if text == _NOT_A_LIST or text.endswith(_LEFT_OUT)), None)
 
 
 def _kept(one: _Snapshot) -> Snapshot:

@@ -15,7 +15,7 @@ from limnograph.domain.metadata.content import Reading, Want
 from limnograph.domain.metadata.inspection import InspectionReport
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.services.extraction.inspect import inspect
-from limnograph.wiring.no_table import unavailable
+from limnograph.wiring.locations.no_table import unavailable
 
 DEADLINE_SECONDS = 600.0
 """Deadline for reading the table. It is long because all snapshots are read, and the user waits for this table only."""
@@ -28,7 +28,7 @@ def inspect_location(location: str, table_format: str | None, path_map: Mapping[
     pool = Pool()
     try:
         access = StorageAccess({}, dict(path_map))
-        (body,) = pool.ask(access, Inspect(table_format, _spelled_out(location)), DEADLINE_SECONDS)
+        (body,) = pool.ask(access, Inspect(table_format, spelled_out(location)), DEADLINE_SECONDS)
         return msgspec.json.decode(bytes(body), type=InspectionReport)
     except MetadataError as error:
         return inspect(location, _EndedReader(error), table_format)
@@ -38,7 +38,7 @@ def inspect_location(location: str, table_format: str | None, path_map: Mapping[
         pool.close()
 
 
-def _spelled_out(location: str) -> str:
+def spelled_out(location: str) -> str:
     """A local path as an absolute one, because the table's name must not depend on the working directory."""
     path = Path(location)
     return os.path.abspath(path) if not path.is_absolute() and os.path.lexists(path) else location  # noqa: PTH100 - `..`

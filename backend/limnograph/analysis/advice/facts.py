@@ -1,0 +1,98 @@
+"""Input of the rules: one table as it is known at an instant. Whatever is None is not known, and no rule guesses it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+from limnograph.analysis.advice.readers import ReaderNeed
+from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, own_ages, retention_of
+from limnograph.domain.advice.document import TableBytes
+from limnograph.domain.advice.prices import Prices
+from limnograph.domain.advice.survey import TableSurvey
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
+from limnograph.domain.time import Micros, Millis, to_micros
+
+QUIET_MS = 15 * 60_000
+QUIET_GAPS = 3
+"""Partitions that were written within 15 minutes, or within three times the median gap between commits if that is
+longer, are left out of rewrites: a row delete that is in flight fails if the rewrite commits first.
+"""
+_GAPS = 200
+__all__ = ["DAY_MS", "HOUR_MS", "AdviceFacts", "ReadLoad"]
+
+
+class ReadLoad(NamedTuple):
+    """Scans of the table per day. `opened`: data files that one scan opens on average; None: all of them."""
+
+    scans_per_day: float
+    opened: float | None = None
+
+
+class AdviceFacts:
+    """Facts of one table at `now`, epoch milliseconds.
+
+    survey    the head's files; None with the reason in `unread`
+    bytes     None with the reason in `unsummed`
+    freed     bytes of files that only the given snapshots reach; None: not known
+    codes     codes of open findings
+    reads     None: no engine reports its scans
+    readers   what readers need; None: not known
+    saved     seconds per day that an action saves jobs, with its basis, by rule
+    """
+
+    def __init__(
+        self,
+        metadata: TableMetadata,
+        now: Millis,
+        *,
+        survey: TableSurvey | None = None,
+        unread: str | None = None,
+        held: TableBytes | None = None,
+        unsummed: str | None = None,
+        freed: int | None = None,
+        codes: Sequence[str] = (),
+        reads: ReadLoad | None = None,
+        readers: Sequence[ReaderNeed] | None = None,
+        saved: Mapping[str, tuple[float, str]] | None = None,
+        returns: Sequence[float] = (),
+        prices: Prices = Prices(),  # noqa: B008  # immutable
+    ) -> None:
+        self.metadata, self.now, self.survey, self.unread = metadata, now, survey, unread
+        self.bytes, self.unsummed, self.freed = held, unsummed, freed
+        self.codes, self.reads, self.readers = tuple(codes), reads, readers
+        self.saved, self.prices, self.returns = dict(saved or {}), prices, tuple(returns)
+
+    @cached_property
+    def quiet_ms(self) -> int:
+        """Length of the quiet time."""
+        known = (each.timestamp_ms for each in self.metadata.snapshots.values())
+        times = sorted(at for at in known if at is not None)[-_GAPS:]
+        gaps = [after - before for before, after in pairwise(times)]
+        return max(QUIET_MS, round(QUIET_GAPS * median(gaps)) if gaps else 0)
+
+    @property
+    def retention_days(self) -> float:
+        """Days for which replaced files stay, by the table's own retention."""
+        return retention_of(self.metadata.properties).age_ms / DAY_MS
+
+    def refs_with_own_age(self, expiring: Collection[int]) -> list[str]:
+        """Branches and tags with an age of their own, by which Spark would remove more than these snapshots."""
+        return list(own_ages(self.metadata, self.now, expiring))
+
+    def is_hot(self, written_at: Micros | None) -> bool:
+        """Whether a partition was written within the quiet time."""
+        return written_at is not None and written_at > to_micros(Millis(self.now - self.quiet_ms))
+
+    @property
+    def head(self) -> Snapshot | None:
+        """Main's current snapshot."""
+        head_id = self.metadata.head_id
+        return None if head_id is None else self.metadata.snapshots.get(head_id)
+
+    def open_codes(self, codes: Sequence[str]) -> list[str]:
+        """Those of the codes that are open."""
+        return [code for code in codes if code in self.codes]

@@ -1,0 +1,43 @@
+"""What the table's own retention removes at an instant: the snapshots that Iceberg's expiry would not retain.
+
+Iceberg's spec, "Snapshot Retention Policy", for main and tags. Ancestors of other branches are judged by the table's
+own age, not by one that a branch may have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from limnograph.analysis.advice.readers import RetainedRef, RetainedSnapshot
+from limnograph.domain.finding_limits import DAY
+from limnograph.domain.time import Micros
+
+DEFAULT_AGE = 5 * DAY
+"""Iceberg's default of `history.expire.max-snapshot-age-ms`, microseconds."""
+
+
+class OwnRetention(NamedTuple):
+    """`age`: microseconds after which a snapshot expires. `least`: snapshots of main that are kept in any case.
+    `declared`: whether the table's properties say so; otherwise it is Iceberg's default.
+    """
+
+    age: int = DEFAULT_AGE
+    least: int = 1
+    declared: bool = False
+
+
+def expired_at(
+    snapshots: Iterable[RetainedSnapshot], refs: Sequence[RetainedRef], rule: OwnRetention, at: Micros
+) -> frozenset[int]:
+    """Ids that an expiry at an instant removes, if nothing is committed until then. O(n log n)."""
+    every = sorted(snapshots, key=lambda each: (each.committed_at, each.snapshot_id), reverse=True)
+    times = {each.snapshot_id: each.committed_at for each in every}
+    kept = {each.snapshot_id for each in [each for each in every if each.on_main][: max(1, rule.least)]}
+    for ref in refs:
+        committed = times.get(ref.snapshot_id)
+        if ref.max_age is None or (committed is not None and committed >= at - ref.max_age):
+            kept.add(ref.snapshot_id)
+    return frozenset(
+        each.snapshot_id for each in every if each.snapshot_id not in kept and each.committed_at < at - rule.age
+    )

@@ -1,0 +1,129 @@
+"""Which snapshots `expire_snapshots` would remove at an instant, as Iceberg's RemoveSnapshots decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from limnograph.domain.metadata.table import MAIN, SnapshotRef, TableMetadata
+from limnograph.domain.time import Millis
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+MAX_AGE, MIN_KEPT, MAX_REF_AGE = (
+    "history.expire.max-snapshot-age-ms",
+    "history.expire.min-snapshots-to-keep",
+    "history.expire.max-ref-age-ms",
+)
+DEFAULT_AGE_MS = 5 * DAY_MS
+LEAST_AGE_MS, LEAST_KEPT = 24 * HOUR_MS, 2
+"""Floors of every plan, whatever the table's properties say."""
+
+
+class RetentionRule(NamedTuple):
+    """Ages in milliseconds. `kept`: snapshots of a branch that are never removed, newest first."""
+
+    age_ms: int
+    kept: int
+
+
+class Expiry(NamedTuple):
+    """Snapshots that expire. `refs`: branches and tags that are past their own age and would be removed by the
+    procedure, but not by a plan. `staged`: staged commits that are old enough, and kept.
+    """
+
+    snapshot_ids: frozenset[int]
+    refs: tuple[str, ...]
+    staged: int
+
+
+def retention_of(properties: Mapping[str, str]) -> RetentionRule:
+    """The table's own retention, not below the floors."""
+    age = _number(properties.get(MAX_AGE), DEFAULT_AGE_MS)
+    return RetentionRule(max(age, LEAST_AGE_MS), max(_number(properties.get(MIN_KEPT), 1), LEAST_KEPT))
+
+
+def expiry_at(metadata: TableMetadata, now: Millis, rule: RetentionRule) -> Expiry:
+    """What expires at `now`. References are kept, also those past their own age: dropping a tag is a decision of its
+    owner.
+    """
+    kept: set[int] = set()
+    referenced: set[int] = set()
+    for name, ref in metadata.refs.items():
+        kept |= _of_ref(metadata, name, ref, now, rule)
+        is_branch = ref.type == "branch" or name == MAIN
+        referenced |= set(metadata.ancestors(ref.snapshot_id)) if is_branch else {ref.snapshot_id}
+    staged, expired = 0, set[int]()
+    for snapshot_id, snapshot in metadata.snapshots.items():
+        at = snapshot.timestamp_ms
+        if snapshot_id in kept or at is None:
+            continue
+        if snapshot_id in referenced:
+            expired.add(snapshot_id)
+        elif now - at > rule.age_ms:
+            is_staged = _is_staged(metadata, snapshot_id)
+            staged += is_staged
+            expired |= set() if is_staged else {snapshot_id}
+    return Expiry(frozenset(expired), past_refs(metadata, now), staged)
+
+
+def past_refs(metadata: TableMetadata, now: Millis) -> tuple[str, ...]:
+    """Branches and tags that are past their own age, sorted."""
+    return tuple(sorted(name for name, ref in metadata.refs.items() if name != MAIN and _is_past(metadata, ref, now)))
+
+
+def own_ages(metadata: TableMetadata, now: Millis, expiring: Collection[int]) -> tuple[str, ...]:
+    """Branches and tags because of whose own ages Spark would remove more in an expiry that names the snapshots
+    `expiring`: those past their age, and branches that have a snapshot age of their own, which has no floor there.
+    """
+    kept: set[int] = set()
+    found = set(past_refs(metadata, now))
+    branches = {name: ref for name, ref in metadata.refs.items() if ref.type == "branch" or name == MAIN}
+    least = _number(metadata.properties.get(MIN_KEPT), 1)
+    for ref in branches.values():
+        own = ref.retention
+        kept |= _of_branch(metadata, ref, now, own.get("max-snapshot-age-ms"), own.get("min-snapshots-to-keep", least))
+    kept |= {ref.snapshot_id for ref in metadata.refs.values()} | set(expiring)
+    for name, ref in branches.items():
+        if any(snapshot_id not in kept for snapshot_id in metadata.ancestors(ref.snapshot_id)):
+            found.add(name)
+    return tuple(sorted(found))
+
+
+def _of_ref(metadata: TableMetadata, name: str, ref: SnapshotRef, now: Millis, rule: RetentionRule) -> set[int]:
+    """Snapshots that a ref keeps, by its own retention where it has one, not below the floors."""
+    if ref.type != "branch" and name != MAIN:
+        return {ref.snapshot_id}
+    age = max(ref.retention.get("max-snapshot-age-ms", rule.age_ms), LEAST_AGE_MS)
+    return _of_branch(metadata, ref, now, age, max(ref.retention.get("min-snapshots-to-keep", rule.kept), LEAST_KEPT))
+
+
+def _of_branch(metadata: TableMetadata, ref: SnapshotRef, now: Millis, age: int | None, least: int) -> set[int]:
+    """A branch's snapshot and its ancestors until one is too old and enough are kept. `age` None: all of them."""
+    kept: set[int] = set()
+    for snapshot_id in metadata.ancestors(ref.snapshot_id):
+        at = metadata.snapshots[snapshot_id].timestamp_ms
+        if len(kept) >= least and age is not None and at is not None and now - at > age:
+            break
+        kept.add(snapshot_id)
+    return kept | {ref.snapshot_id}
+
+
+def _is_past(metadata: TableMetadata, ref: SnapshotRef, now: Millis) -> bool:
+    snapshot = metadata.snapshots.get(ref.snapshot_id)
+    limit = ref.retention.get("max-ref-age-ms") or _number(metadata.properties.get(MAX_REF_AGE), 0)
+    at = None if snapshot is None else snapshot.timestamp_ms
+    return bool(limit) and at is not None and now - at > limit
+
+
+def _is_staged(metadata: TableMetadata, snapshot_id: int) -> bool:
+    """Whether a commit was staged by write-audit-publish and not published."""
+    staged = (metadata.snapshots[snapshot_id].summary or {}).get("wap.id")
+    if staged is None:
+        return False
+    return all((each.summary or {}).get("published-wap-id") != staged for each in metadata.snapshots.values())
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    digits = (text or "").strip()
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 18 else otherwise

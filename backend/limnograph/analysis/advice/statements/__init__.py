@@ -1,0 +1,1 @@
+"""Maintenance statements for Spark, Trino and Python. The interface is `iceberg.py` and `delta.py`."""

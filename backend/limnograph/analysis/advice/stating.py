@@ -1,0 +1,88 @@
+"""Statements of a planned action, from the survey's partitions and the table's names."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+
+from limnograph.analysis.advice.planned import PlannedAction
+from limnograph.analysis.advice.statements import iceberg
+from limnograph.analysis.advice.statements.scopes import PartitionChoice, PartitionScope, ScopeField
+from limnograph.analysis.advice.statements.selection import select
+from limnograph.analysis.advice.statements.subject import NoStatement, StatementResult, StatementTable
+from limnograph.domain.advice.document import StatementTexts
+from limnograph.domain.advice.survey import PartitionValue, SurveyedField, SurveyedPartition, TableSurvey
+
+_BINARY = ("binary", "fixed", "uuid", "decimal")
+_NO_STATEMENT = StatementResult(StatementTexts(), None, {})
+
+
+def stated(
+    plan: PlannedAction, table: StatementTable, survey: TableSurvey | None, own_retention: Sequence[str] = ()
+) -> StatementResult:
+    """The statements of a plan for an Iceberg table. `own_retention`: see `iceberg.expire_snapshots`."""
+    match plan.action:
+        case "rewrite_data_files":
+            return iceberg.rewrite_data_files(table, choice_of(plan, survey), plan.options)
+        case "rewrite_position_delete_files":
+            return iceberg.rewrite_position_delete_files(table, choice_of(plan, survey), plan.options)
+        case "rewrite_manifests":
+            only = survey is not None and len(survey.specs_live) == 1
+            return iceberg.rewrite_manifests(table, plan.spec_id, only_spec=only)
+        case "expire_snapshots":
+            return iceberg.expire_snapshots(table, plan.snapshots, own_retention=own_retention)
+        case "set_properties" if plan.properties:
+            return iceberg.set_properties(table, plan.properties)
+    return _NO_STATEMENT
+
+
+def choice_of(plan: PlannedAction, survey: TableSurvey | None) -> PartitionChoice | None:
+    """The plan's partitions beside all others; None: the whole table."""
+    if not plan.partitions or survey is None:
+        return None
+    return choice(plan.partitions, survey)
+
+
+def choice(partitions: Sequence[SurveyedPartition], survey: TableSurvey) -> PartitionChoice:
+    """Partitions beside all others of the survey."""
+    fields = {spec_id: tuple(map(_field, spec)) for spec_id, spec in survey.specs.items()}
+    chosen = {(each.spec_id, each.text) for each in partitions}
+    others = [each for each in survey.partitions if (each.spec_id, each.text) not in chosen]
+    return PartitionChoice(
+        chosen=[_scope(each, fields) for each in partitions], others=[_scope(each, fields) for each in others]
+    )
+
+
+def is_exact(partitions: Sequence[SurveyedPartition], survey: TableSurvey) -> bool:
+    """Whether Spark has a condition that selects these partitions and no other."""
+    if not survey.partitions:
+        return False  # there are too many to know
+    try:
+        select(choice(partitions, survey))
+    except NoStatement:
+        return False
+    return True
+
+
+def _field(field: SurveyedField) -> ScopeField:
+    return ScopeField(field.name, field.column or (), field.type or "", field.transform)
+
+
+def _scope(partition: SurveyedPartition, fields: dict[int, tuple[ScopeField, ...]]) -> PartitionScope:
+    own = fields.get(partition.spec_id, ())
+    return PartitionScope(own, tuple(map(_value, own, partition.values)))
+
+
+def _value(field: ScopeField, value: PartitionValue) -> object:
+    """A value as it was in the manifest."""
+    is_own = field.transform == "identity" or field.transform.startswith("truncate")
+    if not is_own or not isinstance(value, str):
+        return value
+    kind = field.type.partition("(")[0].partition("[")[0]
+    if kind in {"float", "double"}:
+        return float(value)
+    try:
+        return base64.b64decode(value, validate=True) if kind in _BINARY else value
+    except binascii.Error:
+        return value

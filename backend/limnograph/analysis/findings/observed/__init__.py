@@ -1,0 +1,1 @@
+"""Rules over measures that are observed now and then: engines, streams, catalogs."""

@@ -1,0 +1,51 @@
+"""`cold_data`: most of a table lies in partitions that no one has written for months, and that no one reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from limnograph.analysis.findings.events import Detail
+from limnograph.analysis.findings.observed.subject_levels import SubjectLevel
+from limnograph.domain.finding_codes import CODES
+from limnograph.domain.finding_limits import DAY, FindingLimits
+from limnograph.domain.time import Micros, to_millis
+
+
+class PartitionWrite(NamedTuple):
+    """A live partition. `written`: its newest commit, or a later instant; None: unknown."""
+
+    bytes: int
+    written: Micros | None
+
+
+class KnownReads(NamedTuple):
+    """What is known of a table's reads. `since`: reads have been reported since then; None: never. `last`: the last
+    reported one; None: none.
+    """
+
+    since: Micros | None = None
+    last: Micros | None = None
+
+
+def cold_levels(
+    partitions: Sequence[PartitionWrite], total_bytes: int, reads: KnownReads, at: Micros, limits: FindingLimits
+) -> list[SubjectLevel]:
+    """The bytes in partitions without a write for `cold_days`, and their limit. None of them if the table was read in
+    these days. A partition whose last write is unknown is not cold. O(partitions).
+    """
+    since = at - limits.cold_days * DAY
+    if reads.last is not None and reads.last > since:
+        return []
+    cold = [each for each in partitions if each.written is not None and each.written <= since]
+    size = sum(each.bytes for each in cold)
+    limit = max(limits.cold_bytes, limits.cold_share * total_bytes)
+    evidence: dict[str, Detail] = {
+        "cold_bytes": size,
+        "cold_partitions": len(cold),
+        "cold_share": round(size / total_bytes, 4) if total_bytes else None,
+        "days": limits.cold_days,
+        "reads_known": int(reads.since is not None and reads.since <= since),
+        "last_seen": to_millis(reads.last),
+    }
+    return [SubjectLevel("cold_data", "", size, limit, CODES["cold_data"].severity, evidence)]

@@ -1,0 +1,128 @@
+"""The report of `limnograph advise` for people: what, why, how long, how much, what is at risk, how to undo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TextIO
+
+from limnograph.cli.words import counted, instant, number, plain, sized
+from limnograph.domain.advice.document import Advice, AdvisedTable, Estimate, PlanValue, Predicted, Recommendation
+
+_TITLES = {
+    "rewrite_data_files": "Rewrite data files",
+    "rewrite_position_delete_files": "Rewrite position delete files",
+    "rewrite_manifests": "Rewrite manifests",
+    "expire_snapshots": "Expire snapshots",
+    "remove_orphan_files": "Remove orphan files",
+    "optimize": "Optimize",
+    "vacuum": "Vacuum",
+    "set_properties": "Change how the table is written",
+}
+_UNDO = {
+    "rewrite_data_files": "roll back to the snapshot before, while it is retained and nothing was committed since",
+    "rewrite_position_delete_files": "roll back to the snapshot before, while nothing was committed since",
+    "rewrite_manifests": "not needed: no file and no row changes",
+    "set_properties": "set the properties back",
+    "optimize": "restore the version before, while its files are not vacuumed",
+}
+_SHOWN = 8
+_MINUTE = 120
+
+
+def draw(advice: Advice, out: TextIO) -> None:
+    """Print the whole report."""
+    for at, table in enumerate(advice.tables):
+        lines = [*([""] if at else []), *_table(table, instant(advice.evaluated_at))]
+        out.write("\n".join(lines) + "\n")
+
+
+def _table(table: AdvisedTable, at: str) -> Iterator[str]:
+    name = ".".join(part for part in (table.catalog, table.namespace, table.table) if part)
+    yield plain(f"{name or table.table_uuid or 'table'}: {table.status}, judged at {at} UTC")
+    for finding in table.findings[:_SHOWN]:
+        subject = f" ({plain(finding.subject)})" if finding.subject else ""
+        yield f"  {finding.severity:8}  {finding.code}{subject} since {instant(finding.opened_at)} UTC"
+    if len(table.findings) > _SHOWN:
+        yield f"  and {len(table.findings) - _SHOWN} more findings; use --json to list them all"
+    for place, plan in enumerate(table.recommendations, 1):
+        yield ""
+        yield from _plan(place, plan, table.currency)
+    if not table.recommendations and table.status != "unreadable":
+        yield "  Nothing is due."
+    if table.not_worth or table.not_known:
+        yield ""
+    yield from (plain(f"  Not worth it: {each.rule}: {each.text}.") for each in table.not_worth)
+    yield from (
+        plain(f"  Not known: {each.rule}, because this is missing: {each.missing}.") for each in table.not_known
+    )
+    yield from _bytes(table)
+
+
+def _plan(place: int, plan: Recommendation, currency: str) -> Iterator[str]:
+    yield f"  {place}. {_TITLES.get(plan.action, plan.action)}: {_effect(plan.predicted) or plan.rule}"
+    yield f"     plan {plan.plan_id}, rule {plan.rule}"
+    if plan.because:
+        yield f"     because of {', '.join(plan.because)}"
+    if plan.scope.partitions:
+        shown = ", ".join(plain(each) for each in plan.scope.partitions[:_SHOWN])
+        more = len(plan.scope.partitions) - _SHOWN
+        yield f"     in {shown}{f' and {more} more partitions' if more > 0 else ''}"
+    if plan.predicted.seconds is not None:
+        yield f"     takes {_range(plan.predicted.seconds)}"
+    if plan.predicted.cost is not None:
+        cost = plan.predicted.cost
+        yield f"     costs {cost.low:,.2f} to {cost.high:,.2f} {currency}{_worth(plan.value, currency)}"
+    elif _worth(plan.value, currency):
+        yield f"     {_worth(plan.value, currency).removeprefix(', ')}"
+    for guard in plan.guards:
+        yield plain(f"     {'ok   ' if guard.ok else 'CHECK'} {guard.text}")
+    yield f"     undo: {_UNDO.get(plan.action, 'cannot be undone')}"
+    for engine, text in (
+        ("Spark", plan.statements.spark),
+        ("Trino", plan.statements.trino),
+        ("Python", plan.statements.python),
+    ):
+        if text is not None:
+            yield f"     {engine}:"
+            yield from (f"       {line}" for line in text.splitlines())
+
+
+def _effect(predicted: Predicted) -> str:
+    parts = []
+    if predicted.files_in is not None:
+        files = f"{number(predicted.files_in)} files into {number(predicted.files_out)}"
+        parts.append(files + (f", {sized(predicted.bytes_in)}" if predicted.bytes_in is not None else ""))
+    if predicted.bytes_freed is not None:
+        parts.append(f"frees {sized(predicted.bytes_freed)}")
+    return "; ".join(parts)
+
+
+def _range(seconds: Estimate) -> str:
+    if seconds.high < _MINUTE:
+        return f"{seconds.low:,.0f} to {seconds.high:,.0f} s"
+    return f"{seconds.low / 60:,.0f} to {seconds.high / 60:,.0f} min"
+
+
+def _worth(value: PlanValue, currency: str) -> str:
+    parts = []
+    if value.money_per_month is not None:
+        parts.append(f"saves {value.money_per_month:,.2f} {currency} a month")
+    if value.payback_days is not None:
+        parts.append(f"pays back in {value.payback_days:,.1f} days")
+    if value.seconds_per_day is not None:
+        parts.append(f"saves jobs {value.seconds_per_day.mid:,.0f} s a day ({value.seconds_per_day.basis})")
+    return f", {', '.join(parts)}" if parts else ""
+
+
+def _bytes(table: AdvisedTable) -> Iterator[str]:
+    held = table.bytes
+    if held is None:
+        return
+    yield ""
+    yield f"  {sized(held.live)} live, {sized(held.held)} held by old snapshots, {sized(held.metadata)} of metadata"
+    for name, size in sorted(held.by_ref.items(), key=lambda each: -each[1])[:_SHOWN]:
+        yield plain(f"  {sized(size)} held by {name} alone")
+    cost = table.cost_per_month
+    if cost is not None and cost.storage is not None and cost.held is not None:
+        yield f"  costs {cost.storage:,.2f} {table.currency} a month, and {cost.held:,.2f} for what is held"
+    yield f"  {counted(len(table.findings), 'finding')}, {counted(len(table.recommendations), 'recommendation')}"

@@ -1,0 +1,61 @@
+"""Transitions of maintenance plans: rows of the meta table `plans`. The server proposes plans and stores them in the
+inbox; the pipeline appends them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from limnograph.domain.facts.columns import DOUBLE, LONG, STRING, TIMESTAMPTZ, Col, ListOf
+from limnograph.domain.time import Micros
+
+PlanState = Literal["proposed", "withdrawn"]
+
+
+class PlanFact(msgspec.Struct, frozen=True, kw_only=True):
+    """One transition; key `(plan_id, seq)`."""
+
+    plan_id: Annotated[
+        str,
+        Col(1, STRING, "first 32 hex digits of SHA-256 over table uuid, action, rule and `arguments_sha256`", True),
+    ]
+    seq: Annotated[int, Col(2, LONG, "number of the transition, from 1", True)]
+    at: Annotated[Micros | None, Col(3, TIMESTAMPTZ, "when it took place")] = None
+    state: Annotated[
+        str | None,
+        Col(4, STRING, "`proposed`: the rules recommend it; `withdrawn`: they no longer do"),
+    ] = None
+    attempt: Annotated[int | None, Col(5, LONG, "how often the same plan was proposed, from 1")] = None
+    table_uuid: Annotated[str | None, Col(6, STRING, "identity of the table's history")] = None
+    catalog: Annotated[str | None, Col(7, STRING, "catalog of the table when it was proposed")] = None
+    namespace: Annotated[str | None, Col(8, STRING, "namespace levels joined with `.`")] = None
+    table: Annotated[str | None, Col(9, STRING, "table name")] = None
+    format: Annotated[str | None, Col(10, STRING, "table format")] = None
+    action: Annotated[str | None, Col(11, STRING, "procedure, such as `rewrite_data_files`")] = None
+    rule: Annotated[str | None, Col(12, STRING, "rule that recommends it, such as `compact`")] = None
+    because: Annotated[list[str] | None, Col(13, ListOf(14, STRING), "codes of the findings that it resolves")] = None
+    base_snapshot_id: Annotated[int | None, Col(15, LONG, "main's head for which it was planned")] = None
+    arguments: Annotated[
+        str | None, Col(16, STRING, "exact arguments as JSON; lists of files as number, bytes and digest")
+    ] = None
+    arguments_sha256: Annotated[str | None, Col(17, STRING, "SHA-256 of `arguments`; an approval binds to it")] = None
+    statement: Annotated[str | None, Col(18, STRING, "statement for Spark; null: there is none")] = None
+    files_in: Annotated[int | None, Col(19, LONG, "files that it would read and replace")] = None
+    files_out: Annotated[int | None, Col(20, LONG, "files that it would write")] = None
+    bytes_in: Annotated[int | None, Col(21, LONG, "bytes of the replaced files")] = None
+    bytes_out: Annotated[int | None, Col(22, LONG, "bytes of the written files, estimated")] = None
+    bytes_freed: Annotated[int | None, Col(23, LONG, "bytes of files that it would delete")] = None
+    seconds_low: Annotated[float | None, Col(24, DOUBLE, "lower bound of its duration, seconds")] = None
+    seconds_mid: Annotated[float | None, Col(25, DOUBLE, "estimated duration, seconds")] = None
+    seconds_high: Annotated[float | None, Col(26, DOUBLE, "upper bound of its duration, seconds")] = None
+    cost_low: Annotated[float | None, Col(27, DOUBLE, "lower bound of its cost, in `currency`")] = None
+    cost_mid: Annotated[float | None, Col(28, DOUBLE, "estimated cost, in `currency`")] = None
+    cost_high: Annotated[float | None, Col(29, DOUBLE, "upper bound of its cost, in `currency`")] = None
+    saved_per_month: Annotated[float | None, Col(30, DOUBLE, "money that it saves in a month, in `currency`")] = None
+    currency: Annotated[str | None, Col(31, STRING, "currency of the prices")] = None
+    guards: Annotated[list[str] | None, Col(32, ListOf(33, STRING), "codes of the guards that were not satisfied")] = (
+        None
+    )
+    observed_at: Annotated[Micros | None, Col(34, TIMESTAMPTZ, "when the server recorded it")] = None

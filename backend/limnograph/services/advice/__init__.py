@@ -1,0 +1,1 @@
+"""Advice: what is read of a table, and what the rules make of it."""

@@ -1,0 +1,223 @@
+"""Pages of recommended maintenance: the queue of the fleet and the advice of one table, from memory.
+
+Cost: O(plans) of the board for a page with filters; the order is computed once for each version of the board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from msgspec.structs import replace
+
+from limnograph.analysis.advice.words import lasting
+from limnograph.domain import cursors
+from limnograph.domain.advice.document import AdvisedTable, PlanGuard, Predicted, Recommendation
+from limnograph.domain.answers.maintenance import (
+    MaintenanceChoices,
+    MaintenanceCounts,
+    MaintenancePage,
+    MaintenanceRow,
+    MaintenanceTotals,
+    PlanRecord,
+    TableMaintenance,
+)
+from limnograph.domain.facts.plans import PlanFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.queries import MaintenanceQuery
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, to_micros, to_millis
+from limnograph.ports.clock import Clock
+from limnograph.services.advice.board import AdviceBoard, QueuedPlan, TableAdvice
+from limnograph.services.advice.evaluator import AdviceEvaluator
+from limnograph.services.advice.plan_log import PlanLog
+from limnograph.services.effects.ledger import Owners
+from limnograph.services.lake.store import HotStore
+from limnograph.services.table.histories import TableHistories
+
+_POSITION = (int,)
+PLANS_SHOWN = 50
+NOT_YET = "the table has not been evaluated yet"
+
+
+class MaintenancePages:
+    """Immutable after construction."""
+
+    def __init__(
+        self,
+        store: HotStore,
+        evaluator: AdviceEvaluator,
+        plans: PlanLog,
+        owners: Owners,
+        clock: Clock,
+    ) -> None:
+        self._store, self._evaluator, self._plans, self._owners = store, evaluator, plans, owners
+        self._tables, self._prices, self._clock = TableHistories(store, clock), evaluator.prices, clock
+
+    @property
+    def board(self) -> AdviceBoard:
+        """The advice of all tables."""
+        return self._evaluator.board
+
+    def page(self, query: MaintenanceQuery) -> MaintenancePage:
+        """The queue. Raises InvalidInput (cursor)."""
+        board = self.board
+        tables = [each for each in board.tables.values() if self._is_wanted(each, query)]
+        wanted = {id(each) for each in tables}
+        every = [each for each in board.queue if id(each.table) in wanted]
+        chosen = [each for each in every if _matches(each, query)]
+        question = cursors.of_maintenance(query)
+        shown = chosen
+        if query.cursor:
+            (after,) = cursors.decode(question, query.cursor, _POSITION)
+            shown = [each for each in chosen if each.rank > int(after)]
+        part, rest = shown[: query.limit], shown[query.limit :]
+        return MaintenancePage(
+            rows=[self._row(each) for each in part],
+            counts=MaintenanceCounts(
+                recommended=len(every),
+                not_worth=sum(len(each.advised.not_worth) for each in tables),
+                not_known=sum(len(each.advised.not_known) for each in tables),
+            ),
+            totals=_totals(tables, chosen),
+            choices=self._choices(board),
+            currency=self._prices.currency,
+            prices_as_of=self._prices.as_of,
+            prices_are_default=self._prices.is_default,
+            evaluated_at=min((each.evaluated_at for each in tables), default=None),
+            watermark=to_millis(self._store.watermark),
+            notes=self._notes(board),
+            next_cursor=cursors.encode(question, [part[-1].rank]) if rest else None,
+        )
+
+    def table(self, name: TableName) -> TableMaintenance:
+        """The advice of one table. Raises NotFound, SourceUnavailable."""
+        history = self._tables.now(name)
+        board = self.board
+        found, problem = board.tables.get(history.uuid), board.failed.get(history.uuid)
+        plans = self._plans.of_table(history.uuid)[:PLANS_SHOWN]
+        return TableMaintenance(
+            advice=self._fresh(found) if found else None,
+            evaluated_at=found.evaluated_at if found else None,
+            writer=found.writer if found else None,
+            writer_job=found.job if found else None,
+            problem=problem or (None if found else NOT_YET),
+            prices_are_default=self._prices.is_default,
+            plans=list(map(_record, plans)),
+            notes=[f"The last evaluation failed: {problem}."] if found and problem else [],
+        )
+
+    def _is_wanted(self, table: TableAdvice, query: MaintenanceQuery) -> bool:
+        if query.text and query.text.lower() not in _name(table.advised).lower():
+            return False
+        return not query.owner or self._owner(table) == query.owner
+
+    def _owner(self, table: TableAdvice) -> str | None:
+        advised = table.advised
+        name = TableName(advised.catalog or "", advised.namespace or "", advised.table or "")
+        return self._owners.of_table(advised.table_uuid, name)
+
+    def _row(self, each: QueuedPlan) -> MaintenanceRow:
+        advised = each.table.advised
+        return MaintenanceRow(
+            catalog=advised.catalog or "",
+            namespace=advised.namespace or "",
+            table=advised.table or "",
+            table_uuid=advised.table_uuid or "",
+            owner=self._owner(each.table),
+            format=advised.format or "",
+            rank=each.rank,
+            evaluated_at=each.table.evaluated_at,
+            recommendation=self._with_commits(each.recommendation, each.table),
+            state="proposed",
+        )
+
+    def _fresh(self, table: TableAdvice) -> AdvisedTable:
+        plans = [self._with_commits(plan, table) for plan in table.advised.recommendations]
+        return replace(table.advised, recommendations=plans)
+
+    def _with_commits(self, plan: Recommendation, table: TableAdvice) -> Recommendation:
+        """The plan with a guard that does not hold if the table was committed to since the plan was made."""
+        lake, uuid = self._store.reading.lake, table.advised.table_uuid or ""
+        if uuid not in lake.tables:
+            return plan
+        moves = lake.histories[uuid].moves
+        since = len(moves) - int(np.searchsorted(moves, to_micros(table.evaluated_at), "right"))
+        if not since:
+            return plan
+        ago = lasting(max(0, (self._clock.now() - int(moves[-1])) / MICROS_PER_SECOND))
+        commits = "One commit" if since == 1 else f"{since:,} commits"
+        text = (
+            f"{commits} since the plan was made, the last {ago} ago: a rewrite beside a writer may fail, or let the "
+            "writer fail. The plan is made again within the hour."
+        )
+        return replace(plan, guards=[*plan.guards, PlanGuard(code="unchanged", ok=False, text=text)])
+
+    def _choices(self, board: AdviceBoard) -> MaintenanceChoices:
+        plans = [each.recommendation for each in board.queue]
+        owners = {owner for each in board.tables.values() if (owner := self._owner(each))}
+        return MaintenanceChoices(
+            rules=sorted({plan.rule for plan in plans}),
+            actions=sorted({plan.action for plan in plans}),
+            owners=sorted(owners),
+        )
+
+    def _notes(self, board: AdviceBoard) -> list[str]:
+        waiting = len(self._store.reading.lake.tables) - len(board.tables) - len(board.failed)
+        notes = []
+        if waiting > 0:
+            notes.append(f"{waiting:,} tables have not been evaluated yet.")
+        if board.failed:
+            notes.append(f"{len(board.failed):,} tables could not be evaluated.")
+        return notes
+
+
+def _matches(each: QueuedPlan, query: MaintenanceQuery) -> bool:
+    plan = each.recommendation
+    return (not query.rule or plan.rule == query.rule) and (not query.action or plan.action == query.action)
+
+
+def _name(advised: AdvisedTable) -> str:
+    return f"{advised.catalog}.{advised.namespace}.{advised.table}"
+
+
+def _totals(tables: Sequence[TableAdvice], plans: Sequence[QueuedPlan]) -> MaintenanceTotals:
+    costs = [each.recommendation.predicted.cost for each in plans]
+    held = [each.advised.bytes for each in tables]
+    monthly = [each.advised.cost_per_month for each in tables]
+    return MaintenanceTotals(
+        saved_per_month=_sum(each.recommendation.value.money_per_month for each in plans),
+        cost=_sum(each.mid for each in costs if each),
+        held_bytes=_whole(each.held for each in held if each),
+        cost_per_month=_sum(_known(each.storage, each.held, each.requests) for each in monthly if each),
+    )
+
+
+def _known(*parts: float | None) -> float | None:
+    return _sum(parts)
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _whole(values: Iterable[int]) -> int | None:
+    known = list(values)
+    return sum(known) if known else None
+
+
+def _record(fact: PlanFact) -> PlanRecord:
+    return PlanRecord(
+        plan_id=fact.plan_id,
+        action=fact.action or "",
+        rule=fact.rule or "",
+        state=fact.state or "",
+        at=to_millis(fact.at if fact.at is not None else EPOCH),
+        predicted=Predicted(
+            files_in=fact.files_in,
+            files_out=fact.files_out,
+            bytes_in=fact.bytes_in,
+            bytes_out=fact.bytes_out,
+            bytes_freed=fact.bytes_freed,
+        ),
+    )

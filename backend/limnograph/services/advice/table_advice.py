@@ -1,0 +1,112 @@
+"""One table's part of the document: findings, recommendations, bytes and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from limnograph.analysis.advice.facts import AdviceFacts, ReadLoad
+from limnograph.analysis.advice.money import monthly_cost
+from limnograph.analysis.advice.planned import arguments_json, plan_id
+from limnograph.analysis.advice.readers import ReaderNeed
+from limnograph.analysis.advice.recommendation import not_known, not_worth, recommendations
+from limnograph.analysis.advice.rules import RULES, answers, plans_first
+from limnograph.analysis.advice.statements.subject import StatementTable
+from limnograph.domain.advice.document import AdvisedFinding, AdvisedTable
+from limnograph.domain.advice.prices import Prices
+from limnograph.domain.advice.reading import AdviceReading
+from limnograph.domain.ids import TableName
+
+
+class KnownOfTable(NamedTuple):
+    """What is known of a table besides its own files. None: not known.
+
+    name     None: a location
+    returns  half-lives of the debt, see `debt_half_lives`
+    saved    seconds per day that an action saves jobs, with its basis, by rule
+    """
+
+    name: TableName | None = None
+    findings: Sequence[AdvisedFinding] = ()
+    returns: Sequence[float] = ()
+    reads: ReadLoad | None = None
+    readers: Sequence[ReaderNeed] | None = None
+    saved: Mapping[str, tuple[float, str]] = {}
+    trino_catalog: str | None = None
+
+
+class JudgedTable(NamedTuple):
+    """The document's part of a table, and the exact arguments of its plans as JSON, by plan id."""
+
+    advised: AdvisedTable
+    arguments: Mapping[str, bytes]
+
+
+def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) -> JudgedTable:
+    """Apply the rules. O(groups of the survey + snapshots)."""
+    metadata, survey, held = reading.metadata, reading.survey, reading.held
+    facts = AdviceFacts(
+        metadata,
+        reading.now,
+        survey=survey,
+        unread=reading.unread,
+        held=held.bytes if held else None,
+        unsummed=reading.unsummed,
+        freed=held.freed if held else None,
+        codes=[finding.code for finding in known.findings],
+        reads=known.reads,
+        readers=known.readers,
+        saved=known.saved,
+        returns=known.returns,
+        prices=prices,
+    )
+    name = known.name
+    found = answers(facts, RULES.get(metadata.format, ()))
+    reads_per_day = None if known.reads is None else known.reads.scans_per_day
+    advised = AdvisedTable(
+        catalog=name.catalog if name else None,
+        namespace=name.namespace if name else None,
+        table=name.table if name else None,
+        table_uuid=metadata.table_uuid,
+        format=metadata.format,
+        snapshot_id=None if metadata.head_id is None else str(metadata.head_id),
+        status="partial" if metadata.problems or (metadata.head_id is not None and survey is None) else "ok",
+        findings=list(known.findings),
+        recommendations=recommendations(facts, found, statement_table(metadata.location, name, known.trino_catalog)),
+        not_worth=not_worth(found),
+        not_known=not_known(facts, found),
+        bytes=facts.bytes,
+        cost_per_month=monthly_cost(facts.bytes, survey.data_files if survey else None, reads_per_day, prices),
+        currency=prices.currency,
+        prices_as_of=prices.as_of,
+    )
+    plans = {plan_id(metadata.table_uuid, plan): arguments_json(plan) for plan in plans_first(found)}
+    return JudgedTable(advised, plans)
+
+
+def statement_table(location: str, name: TableName | None, trino_catalog: str | None) -> StatementTable:
+    """How statements address the table."""
+    if name is None:
+        return StatementTable(None, (), None, location)
+    return StatementTable(name.catalog, tuple(name.namespace.split(".")), name.table, location, trino_catalog)
+
+
+def unreadable(location_format: str | None, prices: Prices, name: TableName | None = None) -> AdvisedTable:
+    """A table that could not be read."""
+    return AdvisedTable(
+        catalog=name.catalog if name else None,
+        namespace=name.namespace if name else None,
+        table=name.table if name else None,
+        table_uuid=None,
+        format=location_format,
+        snapshot_id=None,
+        status="unreadable",
+        findings=[],
+        recommendations=[],
+        not_worth=[],
+        not_known=[],
+        bytes=None,
+        cost_per_month=None,
+        currency=prices.currency,
+        prices_as_of=prices.as_of,
+    )

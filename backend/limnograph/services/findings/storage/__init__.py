@@ -1,0 +1,1 @@
+"""Observers of bytes, partitions, readers and engines, and the sentences about them."""
