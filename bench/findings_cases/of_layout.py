@@ -71,12 +71,20 @@ def _days(rng: random.Random, sizes: dict[int, float], weekly: float = 1.0) -> G
     last = max(sizes)
     for before in range(last, -1, -1):
         at = midnight + (last - before) * (DAY // 1_000) + rng.randint(6, 16) * 3_600_000
-        day = datetime.fromtimestamp(at / 1_000, UTC).date() - timedelta(days=round(sizes.get(-1, 0)) if not before else 0)
+        day = datetime.fromtimestamp(at / 1_000, UTC).date() - timedelta(
+            days=round(sizes.get(-1, 0)) if not before else 0
+        )
         files = sizes.get(before, 4) * (weekly if before % 7 == 0 and before else 1)
         table.table.now_ms = at
         added = [table.file(str(day), share=rng.uniform(0.4, 0.8)) for _ in range(max(1, round(files)))]
         table.table.append(*added)
     return table.later(0.5)
+
+
+@look_alike("partition_skew", "https://github.com/re-data/re-data/issues/392")
+def the_newest_day_is_large(rng: random.Random) -> bool:
+    """That is `hot_partition`: the table is not skewed because of one busy day."""
+    return _days(rng, {rng.randint(12, 30): 4, 0: rng.randint(55, 120)}).opens("partition_skew")
 
 
 @fault("hot_partition", LATE)
