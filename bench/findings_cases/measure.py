@@ -125,7 +125,7 @@ def main() -> int:
     if not asked.ci and asked.only is None:
         rows = {f"findings.cases.{code}": _row(score) for code, score in sorted(scores.items())}
         known = json.loads(RESULTS.read_text())
-        RESULTS.write_text(json.dumps(known | rows | {"findings.cases": _row(pooled)}, indent=1) + "\n")
+        RESULTS.write_text(json.dumps(known | rows | {"findings.cases": _row(pooled)}, indent=2) + "\n")
     failed = below(scores)
     for each in failed:
         print(f"below the floor: {each}", file=sys.stderr)
@@ -134,7 +134,8 @@ def main() -> int:
 
 def _line(name: str, score: Score) -> str:
     faults, look_alikes = score.found + score.missed, score.false + score.calm
-    return f"{name:32} precision {score.precision:.3f} recall {score.recall:.3f} ({faults} faults, {look_alikes} look-alikes)"
+    shares = f"precision {score.precision:.3f} recall {score.recall:.3f}"
+    return f"{name:32} {shares} ({faults} faults, {look_alikes} look-alikes)"
 
 
 def _row(score: Score) -> dict[str, Any]:

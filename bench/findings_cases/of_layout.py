@@ -7,7 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 from findings_cases.cases import fault, look_alike
 from findings_cases.lake import GeneratedTable
-from findings_cases.scene import DAY, GIB, MIB, Scene
+from findings_cases.scene import DAY, GIB, MIB, START, Scene
+from limnograph.analysis.findings.storage.cold_data import KnownReads, PartitionWrite, cold_levels
+from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.time import Micros
 from metadata_records import BY_REGION, Field
 
 SKEWED = "https://github.com/apache/iceberg/issues/7455"
@@ -205,11 +208,6 @@ def a_partition_with_few_files(rng: random.Random) -> bool:
 
 
 def _cold(rng: random.Random, share: float, size: int, written: int, read: int | None) -> bool:
-    from limnograph.analysis.findings.storage.cold_data import KnownReads, PartitionWrite, cold_levels  # noqa: PLC0415
-    from limnograph.domain.finding_limits import FindingLimits  # noqa: PLC0415
-    from limnograph.domain.time import Micros  # noqa: PLC0415
-    from table_facts import START  # noqa: PLC0415
-
     partitions = rng.randint(20, 300)
     old = round(partitions * share)
     held = [

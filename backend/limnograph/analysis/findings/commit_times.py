@@ -132,8 +132,8 @@ def _usual_s(gaps: Ints, commits: int, span: int) -> float | None:
 
 
 def limit_us(state: CommitTimes, limits: FindingLimits) -> int | None:
-    """Microseconds without a commit after which the table is stale; None if its usual gap is unknown. A pause as long as
-    one that recurred, such as a night, is usual too (docs/adr/0050).
+    """Microseconds without a commit after which the table is stale; None if its usual gap is unknown. A pause as long
+    as one that recurred, such as a night, is usual too (docs/adr/0050).
     """
     if state.usual is None:
         return None
