@@ -18,7 +18,8 @@ from limnograph.services.findings.report_findings import ReportFindings
 from limnograph.services.findings.storage.cold_findings import ColdFindings
 from limnograph.services.findings.storage.engine_findings import EngineFindings
 from limnograph.services.findings.storage.reader_risks import ReaderPattern, ReaderRisks, RiskSources
-from limnograph.services.jobs.runs import RunRegistry
+from limnograph.services.findings.storage.stream_findings import StreamFindings
+from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.lake.store import HotStore
 from limnograph.services.reads.attempts import AttemptSource
 from limnograph.services.reads.log import ReadLog
@@ -36,6 +37,7 @@ class Observers(NamedTuple):
     risks: ReaderRisks
     engines: EngineFindings
     cold: ColdFindings
+    streams: StreamFindings
 
     async def observe(self, evaluator: FindingsEvaluator) -> None:
         """Compute recent numbers, and hand all episodes to the evaluator. Called by one task."""
@@ -46,6 +48,7 @@ class Observers(NamedTuple):
         await asyncio.to_thread(self.columns.observe, evaluator)
         for each in (self.risks, self.engines, self.cold):
             await asyncio.to_thread(each.observe, evaluator)
+        await self.streams.observe(evaluator)
 
 
 class ObserverSources(NamedTuple):
@@ -53,7 +56,7 @@ class ObserverSources(NamedTuple):
 
     store: HotStore
     log: ReadLog
-    runs: RunRegistry
+    jobs: Jobs
     engine: QueryEngine
     cold: QueryEngine
     sighted: Callable[[], Sighted | None]
@@ -63,7 +66,7 @@ class ObserverSources(NamedTuple):
 
 def observers_of(sources: ObserverSources, clock: Clock, limits: FindingLimits) -> Observers:
     """Observers over the given sources."""
-    store, log, runs, engine, cold, sighted, private, readers = sources
+    store, log, jobs, engine, cold, sighted, private, readers = sources
     reads = ReadFindings(store, log, engine, clock, limits=limits)
     return Observers(
         reads,
@@ -71,7 +74,8 @@ def observers_of(sources: ObserverSources, clock: Clock, limits: FindingLimits) 
         ColumnFindings(engine, clock, limits, private),
         PointerFindings(store, sighted, clock, limits=limits),
         RecentReads(store, log, clock),
-        ReaderRisks(RiskSources(store, log, reads, runs, cold, readers), clock, limits=limits),
+        ReaderRisks(RiskSources(store, log, reads, jobs.runs, cold, readers), clock, limits=limits),
         EngineFindings(store, cold, clock, limits=limits),
         ColdFindings(store, cold, clock, limits=limits),
+        StreamFindings(store, jobs, clock, limits=limits),
     )

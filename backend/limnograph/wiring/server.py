@@ -227,7 +227,7 @@ def _shared(options: ServerOptions) -> SharedServices:
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records = FindingRecords(inbox, engine)
     directory, log = JobDirectory(options.configured), ReadLog(inbox, engine, clock)
-    sources = ObserverSources(store, log, runs, engine, old, watcher.sighted, options.private_columns, options.readers)
+    sources = ObserverSources(store, log, jobs, engine, old, watcher.sighted, options.private_columns, options.readers)
     evaluator = FindingsEvaluator(
         store,
         finding_records,
