@@ -63,6 +63,7 @@ from limnograph.services.table.overview import TableService
 from limnograph.services.table.partitions.page import PartitionPages
 from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
+from limnograph.services.table.runbook import TableRunbooks
 from limnograph.services.table.schema.page import SchemaPages
 from limnograph.services.table.storage.page import StoragePages
 from limnograph.services.timeline.tier_reader import TierReader
@@ -251,6 +252,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         timelines=_timelines(options, shared, old, reads),
         commits=commits,
         commit_details=details,
+        runbooks=TableRunbooks(store, details, options.trino_catalogs, clock),
         partitions=PartitionPages(store, old, clock),
         schemas=SchemaPages(store, old, clock),
         refs=RefPages(store, old, clock),
