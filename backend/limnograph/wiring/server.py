@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from limnograph.domain.answers.alerts import AlertStreamEvent
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.advice.evaluator import AdviceEvaluator
+from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.alerts.context import AlertContext
 from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.pages import AlertPages
@@ -35,7 +36,6 @@ from limnograph.services.findings.job_history import JobHistory
 from limnograph.services.findings.of_alerts import AlertFindings
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.findings.records import FindingRecords
-from limnograph.services.findings.storage.held_findings import HeldFindings
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService

@@ -14,13 +14,13 @@ from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import Millis
 from limnograph.ports.advice_source import AdviceSource
 from limnograph.services.advice.evaluator import AdviceEvaluator
+from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.advice.judging import AdviceInputs, TableJudge
 from limnograph.services.advice.loads import recent_scans
 from limnograph.services.advice.pages import MaintenancePages
 from limnograph.services.advice.plan_log import PlanLog
 from limnograph.services.advice.plan_records import PlanRecords
 from limnograph.services.advice.saved_times import MeasuredSavings
-from limnograph.services.findings.storage.held_findings import HeldFindings
 from limnograph.settings import Settings, reread_catalogs
 from limnograph.wiring.observe import access_of
 from limnograph.wiring.server import ServerServices
