@@ -13,8 +13,11 @@ from limnograph.cli.words import plain
 from limnograph.settings import CONFIG_ENV, load
 
 if TYPE_CHECKING:
-    from limnograph.domain.advice.document import Advice
+    from collections.abc import Mapping
+
+    from limnograph.domain.advice.document import Advice, Estimate
     from limnograph.domain.time import Millis
+    from limnograph.wiring.locations.advise import LocationAdvice
 
 NOTHING_DUE, DUE, UNREADABLE = 0, 10, 3
 _EPILOG = (
@@ -23,6 +26,7 @@ _EPILOG = (
     "Exit status: 0 nothing is due; 10 something is due; 3 a table is unreadable; 2 wrong usage; 1 the meta tables "
     "cannot be read, or the table is unknown.\n\n"
     "\b\nExamples:\n  limnograph advise s3://lake/sales/orders\n"
+    "  limnograph advise s3://lake/sales/orders --name lake.sales.orders\n"
     "  limnograph advise ./orders --now 1795588200000 --json\n"
     "  limnograph advise lake.sales.orders --config limnograph.toml\n"
     "  limnograph advise --json | jq '.tables[].recommendations[].statements.spark'"
@@ -42,14 +46,20 @@ _EPILOG = (
 @click.option(
     "--path-map", multiple=True, metavar="A=B", help="Read locations that begin with A from B instead. May be repeated."
 )
+@click.option(
+    "--name",
+    metavar="CATALOG.NAMESPACE.TABLE",
+    help="Name of the table at LOCATION, for statements that address it by a catalog.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the document as JSON.")
 def command(
     table: str | None,
     config: str | None,
     now: int | None,
     table_format: str | None,
-    path_map: tuple[str, ...],
     *,
+    path_map: tuple[str, ...],
+    name: str | None,
     as_json: bool,
 ) -> None:
     """Recommend maintenance: what to do, why, how long it takes, what it costs and what is at risk, with statements for
@@ -61,27 +71,33 @@ def command(
     from limnograph.wiring.locations.target import is_location
 
     instant = None if now is None else Millis(now)
+    bounds: Mapping[str, Estimate] = {}
     if table is not None and is_location(table):
-        advice, problems = _of_location(table, table_format, path_map, instant)
+        advice, problem, bounds = _of_location(table, table_format, path_map, instant, name)
+        problems = {} if problem is None else {table: problem}
+    elif name is not None:
+        raise click.UsageError("--name is for a LOCATION: a table of the settings has a name.")
     else:
         advice, problems = _of_catalogs(config, table, instant)
     if as_json:
         click.echo(msgspec.json.encode(advice).decode())
     else:
-        draw(advice, sys.stdout)
-    for name, problem in problems.items():
-        click.echo(plain(f"{name}: {problem}"), err=True)
+        draw(advice, sys.stdout, bounds)
+    for subject, reason in problems.items():
+        click.echo(plain(f"{subject}: {reason}"), err=True)
     raise SystemExit(_status(advice))
 
 
 def _of_location(
-    location: str, table_format: str | None, path_map: tuple[str, ...], now: Millis | None
-) -> tuple[Advice, dict[str, str]]:
+    location: str, table_format: str | None, path_map: tuple[str, ...], now: Millis | None, name: str | None
+) -> LocationAdvice:
     from limnograph.domain.advice.prices import Prices
+    from limnograph.domain.ids import TableName
     from limnograph.wiring.locations.advise import advise_location
 
-    advice, problem = advise_location(location, table_format, dict(map(parsed_mapping, path_map)), now, Prices())
-    return advice, {} if problem is None else {location: problem}
+    parsed = None if name is None else TableName.parse(name, "--name")
+    mapping = dict(map(parsed_mapping, path_map))
+    return advise_location(location, table_format, mapping, now, Prices(), name=parsed)
 
 
 def _of_catalogs(config: str | None, table: str | None, now: Millis | None) -> tuple[Advice, dict[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from limnograph.cli.words import counted, instant, number, plain, sized
@@ -17,6 +17,7 @@ _TITLES = {
     "optimize": "Optimize",
     "vacuum": "Vacuum",
     "set_properties": "Change how the table is written",
+    "run_compaction": "Compact in the writer",
 }
 _UNDO = {
     "rewrite_data_files": "roll back to the snapshot before, while it is retained and nothing was committed since",
@@ -29,14 +30,14 @@ _SHOWN = 8
 _MINUTE = 120
 
 
-def draw(advice: Advice, out: TextIO) -> None:
-    """Print the whole report."""
+def draw(advice: Advice, out: TextIO, bounds: Mapping[str, Estimate] | None = None) -> None:
+    """Print the whole report. `bounds`: of the bytes that rewrites leave, by plan id."""
     for at, table in enumerate(advice.tables):
-        lines = [*([""] if at else []), *_table(table, instant(advice.evaluated_at))]
+        lines = [*([""] if at else []), *_table(table, instant(advice.evaluated_at), bounds or {})]
         out.write("\n".join(lines) + "\n")
 
 
-def _table(table: AdvisedTable, at: str) -> Iterator[str]:
+def _table(table: AdvisedTable, at: str, bounds: Mapping[str, Estimate]) -> Iterator[str]:
     name = ".".join(part for part in (table.catalog, table.namespace, table.table) if part)
     yield plain(f"{name or table.table_uuid or 'table'}: {table.status}, judged at {at} UTC")
     for finding in table.findings[:_SHOWN]:
@@ -46,7 +47,7 @@ def _table(table: AdvisedTable, at: str) -> Iterator[str]:
         yield f"  and {len(table.findings) - _SHOWN} more findings; use --json to list them all"
     for place, plan in enumerate(table.recommendations, 1):
         yield ""
-        yield from _plan(place, plan, table.currency)
+        yield from _plan(place, plan, table.currency, bounds.get(plan.plan_id))
     if not table.recommendations and table.status != "unreadable":
         yield "  Nothing is due."
     if table.not_worth or table.not_known:
@@ -58,7 +59,7 @@ def _table(table: AdvisedTable, at: str) -> Iterator[str]:
     yield from _bytes(table)
 
 
-def _plan(place: int, plan: Recommendation, currency: str) -> Iterator[str]:
+def _plan(place: int, plan: Recommendation, currency: str, left: Estimate | None) -> Iterator[str]:
     yield f"  {place}. {_TITLES.get(plan.action, plan.action)}: {_effect(plan.predicted) or plan.rule}"
     yield f"     plan {plan.plan_id}, rule {plan.rule}"
     if plan.because:
@@ -67,6 +68,8 @@ def _plan(place: int, plan: Recommendation, currency: str) -> Iterator[str]:
         shown = ", ".join(plain(each) for each in plan.scope.partitions[:_SHOWN])
         more = len(plan.scope.partitions) - _SHOWN
         yield f"     in {shown}{f' and {more} more partitions' if more > 0 else ''}"
+    if left is not None:
+        yield f"     leaves {sized(round(left.low))} to {sized(round(left.high))}"
     if plan.predicted.seconds is not None:
         yield f"     takes {_range(plan.predicted.seconds)}"
     if plan.predicted.cost is not None:

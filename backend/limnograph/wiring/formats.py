@@ -41,9 +41,10 @@ def iceberg() -> Format:
 def delta() -> Format:
     """Delta Lake; keeps log files and the latest states in memory."""
     from limnograph.adapters.delta.log import newest_version
+    from limnograph.adapters.delta.planning.planner import DeltaPlanner
     from limnograph.adapters.delta.reader import DeltaReader
 
-    return Format(lambda storage, _access: DeltaReader(storage), newest_version)
+    return Format(lambda storage, _access: DeltaReader(storage), newest_version, DeltaPlanner)
 
 
 def hudi() -> Format:

@@ -168,7 +168,7 @@ def _shared(options: ServerOptions) -> SharedServices:
     finding_records, log = FindingRecords(inbox, engine), ReadLog(inbox, engine, clock)
     directory = JobDirectory(options.configured)
     sources = ObserverSources(
-        *(store, log, runs, engine, old, watcher.sighted),
+        *(store, log, jobs, engine, old, watcher.sighted),
         private=options.private_columns,
         objectives=options.promised,
         readers=options.readers,

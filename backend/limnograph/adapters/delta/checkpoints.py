@@ -1,6 +1,6 @@
 """The content of a checkpoint in any form: classic, multi-part, or v2 with sidecars, as Parquet or JSON.
 
-Only live files (`add`) are read; tombstones are not part of the state.
+Tombstones are not part of the state: they are read only for plans.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import msgspec
 
 from limnograph.adapters.delta.actions import Action, DeltaFile, file_of, lines
 from limnograph.adapters.delta.log import Checkpoint, Log
-from limnograph.adapters.delta.parquet import parquet_files, parquet_heads
+from limnograph.adapters.delta.parquet import parquet_files, parquet_heads, parquet_tombstones
+from limnograph.adapters.delta.tombstones import Tombstone, read_tombstones
 from limnograph.domain.errors import MetadataError
 from limnograph.ports.storage import Storage
 
@@ -66,6 +67,16 @@ def checkpoint_files(log: Log, checkpoint: Checkpoint, storage: Storage) -> Iter
         raise MetadataError("checkpoint_too_large", f"{len(head.sidecars)} sidecars")
     for path in head.sidecars:
         yield from parquet_files(storage.read(_sidecar(log, path), MAX_CHECKPOINT_BYTES))
+
+
+def checkpoint_tombstones(log: Log, checkpoint: Checkpoint, storage: Storage) -> Iterator[Tombstone]:
+    """Tombstones that the checkpoint or its sidecars still have. Raises MetadataError, SourceError."""
+    head = CheckpointHead()
+    for content, is_json in _contents(log, checkpoint, storage):
+        _take(head, content, is_json=is_json)
+        yield from read_tombstones(content) if is_json else parquet_tombstones(content)
+    for path in head.sidecars[:MAX_SIDECARS]:
+        yield from parquet_tombstones(storage.read(_sidecar(log, path), MAX_CHECKPOINT_BYTES))
 
 
 def _contents(log: Log, checkpoint: Checkpoint, storage: Storage) -> Iterator[tuple[bytes, bool]]:

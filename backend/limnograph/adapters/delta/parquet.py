@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from limnograph.adapters.delta.actions import DeltaFile, Values, Vector, count_of, logical_file, records_of, values_of
+from limnograph.adapters.delta.tombstones import Tombstone, tombstone_of
 from limnograph.domain.errors import MetadataError
 
 MAX_ROWS = 20_000_000
@@ -25,6 +26,7 @@ _FILES = (
     "add.stats_parsed.numRecords",
     "add.deletionVector",
 )
+_TOMBSTONES = ("remove.path", "remove.size", "remove.deletionTimestamp")
 _HEADS = ("metaData", "protocol", "sidecar")
 _DAMAGE = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
@@ -34,6 +36,12 @@ def parquet_files(content: bytes) -> Iterator[DeltaFile]:
     for batch in _batches(content, _FILES):
         yield from _guarded(_files_of, batch)
     pa.default_memory_pool().release_unused()
+
+
+def parquet_tombstones(content: bytes) -> Iterator[Tombstone]:
+    """Files of all `remove` actions. Raises MetadataError (`checkpoint_unreadable`)."""
+    for batch in _batches(content, _TOMBSTONES):
+        yield from _guarded(_tombstones_of, batch)
 
 
 def parquet_heads(content: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -98,6 +106,12 @@ def _files_of(batch: pa.RecordBatch) -> list[DeltaFile]:
         records = count_of(number) if text is None else records_of(text)
         found.append(logical_file(path, size, partitions[key], records, _vector(vector), whole=True))
     return found
+
+
+def _tombstones_of(batch: pa.RecordBatch) -> list[Tombstone]:
+    remove = _children(_column(batch, "remove"))
+    columns = (_list(remove, name, len(batch)) for name in ("path", "size", "deletionTimestamp"))
+    return [tombstone_of(path, size, at) for path, size, at in zip(*columns, strict=True) if isinstance(path, str)]
 
 
 def _vector(found: dict[str, Any] | None) -> Vector | None:

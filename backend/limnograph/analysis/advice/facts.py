@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, own_ages, retention_of
+from limnograph.analysis.advice.spec_fields import leaf_columns
 from limnograph.domain.advice.document import TableBytes
 from limnograph.domain.advice.prices import Prices
+from limnograph.domain.advice.reading import RemovableFiles
 from limnograph.domain.advice.survey import TableSurvey
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.domain.time import Micros, Millis, to_micros
@@ -38,6 +40,7 @@ class AdviceFacts:
     survey    the head's files; None with the reason in `unread`
     bytes     None with the reason in `unsummed`
     freed     bytes of files that only the given snapshots reach; None: not known
+    removable files that a vacuum would delete; None: none, or not known
     codes     codes of open findings
     reads     None: no engine reports its scans
     readers   what readers need; None: not known
@@ -54,6 +57,7 @@ class AdviceFacts:
         held: TableBytes | None = None,
         unsummed: str | None = None,
         freed: int | None = None,
+        removable: RemovableFiles | None = None,
         codes: Sequence[str] = (),
         reads: ReadLoad | None = None,
         readers: Sequence[ReaderNeed] | None = None,
@@ -62,7 +66,7 @@ class AdviceFacts:
         prices: Prices = Prices(),  # noqa: B008  # immutable
     ) -> None:
         self.metadata, self.now, self.survey, self.unread = metadata, now, survey, unread
-        self.bytes, self.unsummed, self.freed = held, unsummed, freed
+        self.bytes, self.unsummed, self.freed, self.removable = held, unsummed, freed, removable
         self.codes, self.reads, self.readers = tuple(codes), reads, readers
         self.saved, self.prices, self.returns = dict(saved or {}), prices, tuple(returns)
 
@@ -82,6 +86,11 @@ class AdviceFacts:
     def refs_with_own_age(self, expiring: Collection[int]) -> list[str]:
         """Branches and tags with an age of their own, by which Spark would remove more than these snapshots."""
         return list(own_ages(self.metadata, self.now, expiring))
+
+    @cached_property
+    def columns(self) -> int:
+        """Primitive columns of the current schema; 0: unknown."""
+        return leaf_columns(self.metadata)
 
     def is_hot(self, written_at: Micros | None) -> bool:
         """Whether a partition was written within the quiet time."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from limnograph.domain.advice.document import NotKnown, NotWorth, PlanGuard, PlanValue, Predicted
+from limnograph.domain.advice.document import Estimate, NotKnown, NotWorth, PlanGuard, PlanValue, Predicted
 from limnograph.domain.advice.survey import SurveyedPartition
 
 DIGITS = 32
@@ -24,6 +24,7 @@ class PlannedAction(NamedTuple):
     snapshots   ids that an expiry removes
     spec_id     of `rewrite_manifests`
     properties  that `set_properties` sets
+    bytes_out   bounds of the predicted bytes of a rewrite
     """
 
     action: str
@@ -38,6 +39,7 @@ class PlannedAction(NamedTuple):
     snapshots: Sequence[int] = ()
     spec_id: int | None = None
     properties: Mapping[str, str] = {}
+    bytes_out: Estimate | None = None
 
 
 RuleAnswer = PlannedAction | NotWorth | NotKnown

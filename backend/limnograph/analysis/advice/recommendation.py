@@ -18,7 +18,9 @@ def recommendations(facts: AdviceFacts, answers: Sequence[RuleAnswer], table: St
 
 
 def _recommendation(facts: AdviceFacts, plan: PlannedAction, table: StatementTable) -> Recommendation:
-    texts = stated(plan, table, facts.survey, facts.refs_with_own_age(plan.snapshots))
+    own_ages = facts.refs_with_own_age(plan.snapshots)
+    mapped = facts.metadata.properties.get("delta.columnMapping.mode", "none") != "none"
+    texts = stated(plan, table, facts.survey, own_ages, mapped=mapped)
     return Recommendation(
         plan_id=plan_id(facts.metadata.table_uuid, plan),
         action=plan.action,

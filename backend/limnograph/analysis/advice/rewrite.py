@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from limnograph.analysis.advice.estimates import CORES, GB, bytes_out, rewrite_seconds
+from limnograph.analysis.advice.estimates import CORES, GB, bytes_out_bounds, rewrite_seconds, total
 from limnograph.analysis.advice.facts import AdviceFacts
 from limnograph.analysis.advice.guards import quiet_guard, replace_guard
 from limnograph.analysis.advice.money import payback_days, rewrite_cost, rewrite_saving
@@ -57,10 +57,9 @@ class ChosenGroups(NamedTuple):
         """Sum of a number of all groups."""
         return sum(getattr(group.plan, name) for group in self.groups)
 
-    @property
-    def bytes_out(self) -> int:
+    def bytes_out(self, columns: int) -> Estimate:
         """Bytes that are left."""
-        return sum(bytes_out(group.plan) for group in self.groups)
+        return total([bytes_out_bounds(group.plan, columns) for group in self.groups])
 
     @property
     def written_at(self) -> Micros | None:
@@ -103,7 +102,7 @@ def predicted(facts: AdviceFacts, selection: ChosenGroups) -> Predicted:
         files_in=files_in,
         files_out=files_out,
         bytes_in=bytes_in,
-        bytes_out=selection.bytes_out,
+        bytes_out=round(selection.bytes_out(facts.columns).mid),
         seconds=seconds,
         cost=cost_of(facts, bytes_in, files_in, files_out, seconds),
     )
@@ -178,6 +177,7 @@ def planned(
         guards=rewrite_guards(facts, selection),
         partitions=scope_of(selection),
         options=options,
+        bytes_out=selection.bytes_out(facts.columns),
     )
 
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from limnograph.analysis.advice.compact import compact
 from limnograph.analysis.advice.deletes import compact_deletes, position_deletes
+from limnograph.analysis.advice.delta import delta_compact, delta_purge, delta_vacuum
 from limnograph.analysis.advice.expire import expire
 from limnograph.analysis.advice.facts import AdviceFacts
+from limnograph.analysis.advice.hudi import hudi_compaction
 from limnograph.analysis.advice.manifests import manifests
 from limnograph.analysis.advice.planned import PlannedAction, RuleAnswer
 from limnograph.analysis.advice.unlisted import cluster, orphans
@@ -18,7 +20,9 @@ ICEBERG: tuple[Rule, ...] = (
     *(writer, compact_deletes, compact, position_deletes, manifests, expire, metadata_versions, orphans, cluster),
 )
 """In the order in which they should be run: first the cause; deletes before files; expiry last."""
-RULES: Mapping[str, tuple[Rule, ...]] = {"iceberg": ICEBERG}
+DELTA: tuple[Rule, ...] = (delta_purge, delta_compact, delta_vacuum, cluster)
+HUDI: tuple[Rule, ...] = (hudi_compaction,)
+RULES: Mapping[str, tuple[Rule, ...]] = {"iceberg": ICEBERG, "delta": DELTA, "hudi": HUDI}
 """Rules by table format."""
 
 

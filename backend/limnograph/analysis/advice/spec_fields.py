@@ -19,6 +19,22 @@ def surveyed_specs(metadata: TableMetadata) -> dict[int, list[SurveyedField]]:
     return {spec_id: _fields(spec, columns) for spec_id, spec in metadata.specs.items()}
 
 
+def leaf_columns(metadata: TableMetadata) -> int:
+    """Number of primitive columns of the current schema, as Parquet counts them; 0: the schema is unknown."""
+    schema = metadata.schemas.get(metadata.current_schema_id if metadata.current_schema_id is not None else -1, {})
+    return _leaves(schema)
+
+
+def _leaves(kind: Any) -> int:
+    if not isinstance(kind, Mapping):
+        return 1
+    if "fields" in kind:
+        fields = kind["fields"]
+        named = fields if isinstance(fields, list) else ()
+        return sum(_leaves(field.get("type")) for field in named if isinstance(field, Mapping))
+    return sum(_leaves(kind[part]) for part in ("element", "key", "value") if part in kind)
+
+
 def _columns(fields: Any, outer: tuple[str, ...]) -> list[tuple[int, Column]]:
     """Primitive columns by field id, those of structs too; partitioning within lists and maps does not exist."""
     found: list[tuple[int, Column]] = []

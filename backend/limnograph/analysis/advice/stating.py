@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Sequence
 
 from limnograph.analysis.advice.planned import PlannedAction
-from limnograph.analysis.advice.statements import iceberg
+from limnograph.analysis.advice.statements import delta, iceberg
 from limnograph.analysis.advice.statements.scopes import PartitionChoice, PartitionScope, ScopeField
 from limnograph.analysis.advice.statements.selection import select
 from limnograph.analysis.advice.statements.subject import NoStatement, StatementResult, StatementTable
@@ -19,9 +19,18 @@ _NO_STATEMENT = StatementResult(StatementTexts(), None, {})
 
 
 def stated(
-    plan: PlannedAction, table: StatementTable, survey: TableSurvey | None, own_retention: Sequence[str] = ()
+    plan: PlannedAction,
+    table: StatementTable,
+    survey: TableSurvey | None,
+    own_retention: Sequence[str] = (),
+    *,
+    mapped: bool = False,
 ) -> StatementResult:
-    """The statements of a plan for an Iceberg table. `own_retention`: see `iceberg.expire_snapshots`."""
+    """The statements of a plan. `own_retention`: see `iceberg.expire_snapshots`; `mapped`: whether a Delta table has
+    column mapping.
+    """
+    if plan.action in {"optimize", "vacuum"}:
+        return _of_delta(plan, table, survey, mapped=mapped)
     match plan.action:
         case "rewrite_data_files":
             return iceberg.rewrite_data_files(table, choice_of(plan, survey), plan.options)
@@ -32,9 +41,33 @@ def stated(
             return iceberg.rewrite_manifests(table, plan.spec_id, only_spec=only)
         case "expire_snapshots":
             return iceberg.expire_snapshots(table, plan.snapshots, own_retention=own_retention)
-        case "set_properties" if plan.properties:
-            return iceberg.set_properties(table, plan.properties)
-    return _NO_STATEMENT
+    return iceberg.set_properties(table, plan.properties) if plan.properties else _NO_STATEMENT
+
+
+def _of_delta(
+    plan: PlannedAction, table: StatementTable, survey: TableSurvey | None, *, mapped: bool
+) -> StatementResult:
+    if plan.action == "vacuum":
+        return delta.vacuum(table, int(plan.options["hours"]))
+    partitions = delta_partitions(plan, survey)
+    if plan.rule == "delta_purge":
+        return delta.purge(table, partitions)
+    return delta.optimize(table, partitions, int(plan.options["target_size"]), column_mapping=mapped)
+
+
+def delta_partitions(plan: PlannedAction, survey: TableSurvey | None) -> list[delta.DeltaPartition] | None:
+    """The plan's partitions; None: the whole table."""
+    if not plan.partitions or survey is None:
+        return None
+    return [_delta_partition(each, survey.specs.get(each.spec_id, ())) for each in plan.partitions]
+
+
+def _delta_partition(partition: SurveyedPartition, fields: Sequence[SurveyedField]) -> delta.DeltaPartition:
+    """Without fields if the partition has another spec than the table."""
+    own = fields if len(fields) == len(partition.values) else ()
+    named = tuple(delta.DeltaField(field.name, field.type or "") for field in own)
+    values = (value if isinstance(value, str) else None for value in partition.values)
+    return delta.DeltaPartition(named, tuple(values) if own else ())
 
 
 def choice_of(plan: PlannedAction, survey: TableSurvey | None) -> PartitionChoice | None:

@@ -11,11 +11,21 @@ from limnograph.domain.metadata.table import TableMetadata
 from limnograph.domain.time import Millis
 
 
+class RemovableFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that a vacuum would delete (Delta). `hours`: the retention; `sha256`: the same only for the same files."""
+
+    files: int
+    bytes: int
+    hours: int
+    sha256: str
+
+
 class HeldReading(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes of a table, and those that would be freed if the given snapshots expired."""
+    """Bytes of a table, and those that would be freed if the given snapshots expired. `removable`: Delta only."""
 
     bytes: TableBytes
     freed: int
+    removable: RemovableFiles | None = None
 
 
 class AdviceReading(msgspec.Struct, frozen=True, kw_only=True):

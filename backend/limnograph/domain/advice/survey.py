@@ -63,6 +63,7 @@ class SurveyedGroup(msgspec.Struct, frozen=True, kw_only=True):
     written_at  latest commit that added or removed a file; None: not among the retained snapshots
     dangling    delete files of the group that apply to none of its files; they are not in `deleted`
     deleted     rows that position deletes of the group remove, at most
+    small       files below the rule's size; counted for Delta only
     compact     by the rule of the table; `purge` also files of which a tenth of the rows is deleted; `every`: all
                 files, of a group with delete files
     """
@@ -81,6 +82,7 @@ class SurveyedGroup(msgspec.Struct, frozen=True, kw_only=True):
     compact: GroupPlan | None
     purge: GroupPlan | None
     every: GroupPlan | None
+    small: int = 0
 
 
 class DeleteGroup(msgspec.Struct, frozen=True, kw_only=True):

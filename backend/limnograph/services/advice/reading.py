@@ -30,7 +30,7 @@ NEWEST, REWRITES = 30, 20
 """Snapshots that are read to their entries: the newest, and the newest rewrites with the commits before them, so that
 rules see what a rewrite changed. Of all others, the summaries suffice.
 """
-_SUMMARY = ("operation", "wap.id", "published-wap-id")
+_SUMMARY = ("operation", "wap.id", "published-wap-id", "hudi.action")
 
 
 def advice_reading(

@@ -12,10 +12,12 @@ from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.recommendation import not_known, not_worth, recommendations
 from limnograph.analysis.advice.rules import RULES, answers, plans_first
 from limnograph.analysis.advice.statements.subject import StatementTable
-from limnograph.domain.advice.document import AdvisedFinding, AdvisedTable
+from limnograph.domain.advice.document import AdvisedFinding, AdvisedTable, Estimate
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.ids import TableName
+
+SURVEYED = frozenset({"iceberg", "delta"})
 
 
 class KnownOfTable(NamedTuple):
@@ -36,10 +38,13 @@ class KnownOfTable(NamedTuple):
 
 
 class JudgedTable(NamedTuple):
-    """The document's part of a table, and the exact arguments of its plans as JSON, by plan id."""
+    """The document's part of a table; by plan id, the exact arguments of its plans as JSON, and the bounds of
+    `predicted.bytes_out`, for which the document has one number.
+    """
 
     advised: AdvisedTable
     arguments: Mapping[str, bytes]
+    bytes_out: Mapping[str, Estimate]
 
 
 def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) -> JudgedTable:
@@ -53,6 +58,7 @@ def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) ->
         held=held.bytes if held else None,
         unsummed=reading.unsummed,
         freed=held.freed if held else None,
+        removable=held.removable if held else None,
         codes=[finding.code for finding in known.findings],
         reads=known.reads,
         readers=known.readers,
@@ -70,7 +76,7 @@ def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) ->
         table_uuid=metadata.table_uuid,
         format=metadata.format,
         snapshot_id=None if metadata.head_id is None else str(metadata.head_id),
-        status="partial" if metadata.problems or (metadata.head_id is not None and survey is None) else "ok",
+        status="partial" if metadata.problems or _is_unread(reading) else "ok",
         findings=list(known.findings),
         recommendations=recommendations(facts, found, statement_table(metadata.location, name, known.trino_catalog)),
         not_worth=not_worth(found),
@@ -80,15 +86,22 @@ def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) ->
         currency=prices.currency,
         prices_as_of=prices.as_of,
     )
-    plans = {plan_id(metadata.table_uuid, plan): arguments_json(plan) for plan in plans_first(found)}
-    return JudgedTable(advised, plans)
+    plans = {plan_id(metadata.table_uuid, plan): plan for plan in plans_first(found)}
+    arguments = {identity: arguments_json(plan) for identity, plan in plans.items()}
+    bounds = {identity: plan.bytes_out for identity, plan in plans.items() if plan.bytes_out is not None}
+    return JudgedTable(advised, arguments, bounds)
+
+
+def _is_unread(reading: AdviceReading) -> bool:
+    """Whether the current files should have been read, but could not be. Hudi has no plans that need them."""
+    return reading.metadata.format in SURVEYED and reading.metadata.head_id is not None and reading.survey is None
 
 
 def statement_table(location: str, name: TableName | None, trino_catalog: str | None) -> StatementTable:
     """How statements address the table."""
     if name is None:
         return StatementTable(None, (), None, location)
-    return StatementTable(name.catalog, tuple(name.namespace.split(".")), name.table, location, trino_catalog)
+    return StatementTable(name.catalog, name.levels, name.table, location, trino_catalog)
 
 
 def unreadable(location_format: str | None, prices: Prices, name: TableName | None = None) -> AdvisedTable:

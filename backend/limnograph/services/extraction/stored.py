@@ -46,7 +46,7 @@ def _bytes(metadata: TableMetadata, planner: TablePlanner | None, now: Millis) -
 def _tree(
     metadata: TableMetadata, planner: TablePlanner | None, snapshot_id: int | None
 ) -> tuple[StorageTree | None, str | None]:
-    if planner is None:
+    if planner is None or metadata.format != "iceberg":
         return None, f"files are not listed for tables of format {metadata.format}"
     if snapshot_id is None:
         return None, "nothing was committed to the table"

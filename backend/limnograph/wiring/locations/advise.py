@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,44 +12,62 @@ from limnograph.adapters.sandbox.messages import AdviseLocation, StorageAccess, 
 from limnograph.adapters.sandbox.pool import Pool
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.analysis.advice.returning import debt_half_lives
-from limnograph.domain.advice.document import Advice, AdvisedTable
+from limnograph.domain.advice.document import Advice, Estimate
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.errors import MetadataError, SourceError
+from limnograph.domain.ids import TableName
 from limnograph.domain.time import Millis, to_millis
 from limnograph.services.advice.findings import judge
 from limnograph.services.advice.reading import UNNAMED
-from limnograph.services.advice.table_advice import KnownOfTable, advise_table, unreadable
+from limnograph.services.advice.table_advice import JudgedTable, KnownOfTable, advise_table, unreadable
 from limnograph.wiring.locations.inspect import DEADLINE_SECONDS, spelled_out
 from limnograph.wiring.locations.no_table import unavailable
 
 _DECODE = msgspec.json.Decoder(AdviceReading).decode
 
 
+class LocationAdvice(NamedTuple):
+    """The document, why the table is unreadable (None: it is not), and the bounds of `predicted.bytes_out` by plan."""
+
+    advice: Advice
+    problem: str | None
+    bytes_out: Mapping[str, Estimate]
+
+
 def advise_location(
-    location: str, table_format: str | None, path_map: Mapping[str, str], now: Millis | None, prices: Prices
-) -> tuple[Advice, str | None]:
-    """The document, and why the table is unreadable. Raises InvalidInput if `--format` is not the table's format."""
+    location: str,
+    table_format: str | None,
+    path_map: Mapping[str, str],
+    now: Millis | None,
+    prices: Prices,
+    *,
+    name: TableName | None = None,
+) -> LocationAdvice:
+    """Advice on one table. `name`: by which statements address it. Raises InvalidInput if `--format` is not the table's
+    format.
+    """
     started, pool = to_millis(SystemClock().now()), Pool()
     problem: str | None = None
-    evaluated = now if now is not None else started
+    evaluated, bounds = now if now is not None else started, dict[str, Estimate]()
     try:
         question = AdviseLocation(table_format, spelled_out(location), now)
         *parts, last = pool.ask(StorageAccess({}, dict(path_map)), question, DEADLINE_SECONDS)
         reading = _DECODE(bytes(last))
-        evaluated, table = reading.now, _advised(reading, parts, prices)
+        judged = _judged(reading, parts, prices, name)
+        evaluated, table, bounds = reading.now, judged.advised, dict(judged.bytes_out)
     except MetadataError as error:
-        table, problem = unreadable(table_format, prices), error.detail
+        table, problem = unreadable(table_format, prices, name), error.detail
     except SourceError as error:
-        table, problem = unreadable(table_format, prices), unavailable(location, error).detail
+        table, problem = unreadable(table_format, prices, name), unavailable(location, error).detail
     finally:
         pool.close()
-    return Advice(generated_at=started, evaluated_at=evaluated, tables=[table]), problem
+    return LocationAdvice(Advice(generated_at=started, evaluated_at=evaluated, tables=[table]), problem, bounds)
 
 
-def _advised(reading: AdviceReading, parts: list[msgspec.Raw], prices: Prices) -> AdvisedTable:
+def _judged(reading: AdviceReading, parts: list[msgspec.Raw], prices: Prices, name: TableName | None) -> JudgedTable:
     engine = MemoryEngine()
     engine.append([fact for part in parts for fact in decode_facts(bytes(part))], reading.changes)
-    judged = judge(engine, reading, UNNAMED)
-    known = KnownOfTable(findings=judged.findings, returns=debt_half_lives(judged.facts))
-    return advise_table(reading, known, prices).advised
+    history = judge(engine, reading, UNNAMED)
+    known = KnownOfTable(name=name, findings=history.findings, returns=debt_half_lives(history.facts))
+    return advise_table(reading, known, prices)

@@ -89,8 +89,12 @@ def test_a_name_that_an_engine_cannot_address_is_a_reason(table: StatementTable,
     made = rewritten(*scopes((REGION,), "eu"), table=table)
     assert getattr(made.statements, engine) is None
     assert says in made.notes[engine]
-    if made.statements.spark is None:
-        assert made.where is None
+    assert made.where == "`region` = 'eu'"
+
+
+def test_a_condition_that_needs_the_catalog_does_not_exist_without_one() -> None:
+    made = rewritten(*scopes((BUCKET,), 3), table=TABLE._replace(catalog=None, table=None))
+    assert (made.where, made.statements.spark) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from limnograph.adapters.iceberg.planning.dangling import dangling
 from limnograph.adapters.iceberg.planning.live_entries import LiveEntries, live_entries
 from limnograph.adapters.iceberg.reader import IcebergReader
 from limnograph.adapters.iceberg.sums.shape import nulls_place, planned_groups
+from limnograph.analysis.advice.files_digest import files_digest
 from limnograph.analysis.advice.spec_fields import surveyed_specs
 from limnograph.analysis.debt import DELETE_RATIO, Flags, Longs, RewriteBins, rewrite_bins
 from limnograph.domain.advice.survey import (
@@ -128,7 +128,7 @@ class _Plans:
             outputs=sum(outputs[place] for place in places),
             rows=int(self._files.records[whole].sum()),
             deleted=int(self._deleted[whole].sum()),
-            sha256=_digest(self._files.path[whole], self._files.size[whole]),
+            sha256=files_digest(self._files.path[whole], self._files.size[whole]),
         )
 
 
@@ -156,12 +156,6 @@ def _deleted_rows(files: LiveEntries, data: Longs) -> Longs:
     at = np.minimum(np.searchsorted(targets, files.path[data]), targets.size - 1)
     own = np.where(targets[at] == files.path[data], rows[at], 0)
     return np.minimum(own, files.records[data])
-
-
-def _digest(path: npt.NDArray[np.uint64], size: Longs) -> str:
-    order = np.lexsort((size, path))
-    content = np.stack([path[order].astype("<u8"), size[order].astype("<u8")], axis=1)
-    return hashlib.sha256(content.tobytes()).hexdigest()
 
 
 def _delete_groups(metadata: TableMetadata, files: LiveEntries, plans: _Plans) -> list[DeleteGroup]:

@@ -76,6 +76,20 @@ def optimize(
     return result(for_spark, _NO_TRINO, for_python, None if partitions is None else where)
 
 
+def purge(table: StatementTable, partitions: Sequence[DeltaPartition] | None) -> StatementResult:
+    """Write files with deletion vectors again without their deleted rows."""
+
+    def where() -> str:
+        return _where(partitions or ())
+
+    def for_spark() -> str:
+        condition = "" if partitions is None else f"\nWHERE {where()}"
+        return f"REORG TABLE {_path(table)}{condition}\nAPPLY (PURGE);"
+
+    no_python = nothing("deltalake applies deletion vectors only to files that it merges with others.")
+    return result(for_spark, _NO_TRINO, no_python, None if partitions is None else where)
+
+
 def vacuum(table: StatementTable, hours: int) -> StatementResult:
     """Delete files that the log removed more than `hours` ago. The text lists them first; the deletion is commented
     out.

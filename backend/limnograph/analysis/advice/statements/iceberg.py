@@ -159,7 +159,7 @@ def write_ordered_by(table: StatementTable, columns: Sequence[tuple[str, ...]]) 
 
 def _where(table: StatementTable, choice: PartitionChoice | None) -> Write | None:
     """Writes Spark's condition; None: the whole table."""
-    return None if choice is None else cache(lambda: spark.condition(select(choice), table.path[0]))
+    return None if choice is None else cache(lambda: spark.condition(select(choice), table.catalog))
 
 
 def _least_bytes(options: Mapping[str, str]) -> int | None:

@@ -49,20 +49,22 @@ def _escape(character: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def condition(conjunctions: Sequence[Conjunction], catalog: str) -> str:
-    """The condition of `where`. `catalog`: the one whose functions compute transforms. Equalities are joined by OR: a
-    scan with IN fails on a partition whose value is null (docs/adr/0047).
+def condition(conjunctions: Sequence[Conjunction], catalog: str | None) -> str:
+    """The condition of `where`. `catalog`: the one whose functions compute transforms; None: it has no such condition.
+    Equalities are joined by OR: a scan with IN fails on a partition whose value is null (docs/adr/0047).
     """
     texts = [" AND ".join(_atom(atom, catalog) for atom in conjunction) for conjunction in conjunctions]
     return texts[0] if len(texts) == 1 else " OR ".join(f"({text})" for text in texts)
 
 
-def _atom(atom: Atom, catalog: str) -> str:
+def _atom(atom: Atom, catalog: str | None) -> str:
     if isinstance(atom, IsNull):
         return f"{column(atom.path)} IS NULL"
     if isinstance(atom, Equal):
         return f"{column(atom.path)} = {literal(atom.type, atom.value)}"
     if isinstance(atom, Transformed):
+        if catalog is None:
+            raise NoStatement("The condition needs a function of the table's catalog.")
         value = str(atom.value) if atom.transform == "bucket" else literal(atom.type, atom.value)
         return f"{name((catalog,))}.system.{atom.transform}({atom.size}, {column(atom.path)}) = {value}"
     return _span(atom)

@@ -40,7 +40,8 @@ class StatementTable(NamedTuple):
 
 class StatementResult(NamedTuple):
     """The statements of one action. `where`: Spark's condition that selects exactly the plan's partitions; None: the
-    whole table, or no statement for Spark. `notes`: why an engine has no statement, or what its statement does not do.
+    whole table, or no condition can be written. `notes`: why an engine has no statement, or what its statement does
+    not do.
     """
 
     statements: StatementTexts
@@ -62,8 +63,15 @@ def result(spark: Write, trino: Write, python: Write, where: Write | None = None
         except NoStatement as reason:
             texts[engine] = None
             notes[engine] = str(reason)
-    condition = where() if where is not None and texts[SPARK] is not None else None
-    return StatementResult(StatementTexts(**texts), condition, notes)
+    return StatementResult(StatementTexts(**texts), None if where is None else _exact(where), notes)
+
+
+def _exact(where: Write) -> str | None:
+    """Spark's condition, also where the statement around it cannot be written: a location has no catalog."""
+    try:
+        return where()
+    except NoStatement:
+        return None
 
 
 def listed_first(mark: str, listing: str, removal: str) -> str:

@@ -31,18 +31,18 @@ class StreamSamples(NamedTuple):
     objective: float | None = None
 
 
-def stream_lags(samples: StreamSamples, until: Micros, limits: FindingLimits) -> list[Episode]:
+def stream_lags(
+    samples: StreamSamples, until: Micros, limits: FindingLimits, known: Micros | None = None
+) -> list[Episode]:
     """Episodes of one stream: its lag was above its limit for ten minutes, and closes when it was below for as long.
-    Without an objective and without a known gap there is none. O(samples).
+    Without an objective and without a known gap there is none. `known`: when the open finding opened. O(samples).
     """
     limit = limit_seconds(samples, limits)
     if limit is None:
         return []
     over = samples.lags > limit
     found: list[Episode] = []
-    began: Micros | None = None
-    below: Micros | None = None
-    opened: Micros | None = None
+    began, opened, below = known, known, None
     peak = 0.0
     for at, is_over, lag in zip(samples.times.tolist(), over.tolist(), samples.lags.tolist(), strict=True):
         if is_over:
@@ -55,11 +55,12 @@ def stream_lags(samples: StreamSamples, until: Micros, limits: FindingLimits) ->
         else:
             below = Micros(at) if below is None else below
             if began is not None and at - below >= limits.confirmed_after:
-                found.append(_episode(samples, Stretch(began, opened, closed=Micros(at), peak=peak), limit, None))
+                stretch = Stretch(began, opened, closed=Micros(at), peak=peak, truncated=began == known)
+                found.append(_episode(samples, stretch, limit, None))
                 began, below, opened, peak = None, None, None, 0.0
     if opened is not None and began is not None and opened <= until:
-        last = float(samples.lags[-1])
-        found.append(_episode(samples, Stretch(began, opened, peak=peak), limit, last))
+        last = float(samples.lags[-1]) if len(samples.lags) else None
+        found.append(_episode(samples, Stretch(began, opened, peak=peak, truncated=began == known), limit, last))
     return found
 
 
