@@ -114,7 +114,7 @@ def _grouped(
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], list[npt.NDArray[Any]]]:
     """Order of the identities, where each distinct one begins in it, and the distinct ones."""
     identity = np.concatenate(parts)
-    order = np.argsort(identity, kind="stable")
+    order = np.argsort(identity)
     identity = identity[order]
     begins = np.flatnonzero(np.concatenate([[True], identity[1:] != identity[:-1]]))
     return order, begins, [identity[begins]]
