@@ -182,4 +182,4 @@ def test_the_lag_of_a_stream_is_that_of_its_last_batch_or_the_time_without_progr
     (samples,) = samples_of(Matrix(series)).values()
     assert samples.stream == "clicks"
     assert samples.lags.tolist() == [5.0] * 10 + ([60.0, 120.0] if progress else [5.0, 5.0])
-    assert samples.gap == (60.0 if progress else None)
+    assert samples.gap_s == (60.0 if progress else None)
