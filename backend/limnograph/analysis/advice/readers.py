@@ -69,8 +69,8 @@ class DeclaredReader(NamedTuple):
 
 class ReaderNeed(NamedTuple):
     """What a reader needs for its next read. `snapshot_ids`: ascending by commit; the first is where it continues.
-    `last_seen`: its last read; None: only declared. `needed_until`: when the next read is due at the latest. `lag_us`: how
-    far it is declared to be behind at most, microseconds; 0 for others.
+    `last_seen`: its last read; None: only declared. `needed_until`: when the next read is due at the latest. `lag_us`:
+    how far it is declared to be behind at most, microseconds; 0 for others.
     """
 
     reader: str

@@ -20,8 +20,8 @@ FEW = 8
 
 
 class StreamSamples(NamedTuple):
-    """Lag of one stream over time. `times`: ascending, microseconds; `lags`: seconds; `gap_s`: usual seconds between its
-    commits, None: unknown; `objective`: seconds that are promised, None: none.
+    """Lag of one stream over time. `times`: ascending, microseconds; `lags`: seconds; `gap_s`: usual seconds between
+    its commits, None: unknown; `objective`: seconds that are promised, None: none.
     """
 
     stream: str
