@@ -34,6 +34,7 @@ from limnograph.api.routes import (
 from limnograph.api.routes import annotations as annotation_routes
 from limnograph.api.routes import maintenance as maintenance_routes
 from limnograph.api.wire import values, views
+from limnograph.domain.advice import pages as maintenance_pages
 from limnograph.domain.answers import alerts as alert_views
 from limnograph.domain.answers import annotations as annotation_views
 from limnograph.domain.answers import (
@@ -41,7 +42,6 @@ from limnograph.domain.answers import (
     commits,
     effect_ledger,
     explanations,
-    maintenance,
     matches,
     partitions,
     reads,
@@ -82,8 +82,8 @@ _WIRE = (
     alert_views.AlertmanagerIn,
     annotation_views.AnnotationsPage,
     effect_ledger.LedgerPage,
-    maintenance.MaintenancePage,
-    maintenance.TableMaintenance,
+    maintenance_pages.MaintenancePage,
+    maintenance_pages.TableMaintenance,
     matches.Matches,
     finding_views.FindingsPage,
     finding_views.FindingDetail,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from limnograph.analysis.advice.words import lasting
 from limnograph.domain import cursors
 from limnograph.domain.advice.document import AdvisedTable, PlanGuard, Predicted, Recommendation
-from limnograph.domain.answers.maintenance import (
+from limnograph.domain.advice.pages import (
     MaintenanceChoices,
     MaintenanceCounts,
     MaintenancePage,
