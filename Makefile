@@ -102,6 +102,7 @@ bench: setup ## Benchmark at full size against peers, into bench/results.json (a
 
 .PHONY: bench-ci
 bench-ci: setup ## Benchmark in minutes: slow peers at a tenth of the size; fails below half of a goal
+	PYTHONPATH=bench:tests/support python -m findings_cases.measure --ci
 	PYTHONPATH=bench:tests/support python bench/run.py --ci
 
 .PHONY: bench-explain bench-blame
@@ -113,6 +114,10 @@ bench-blame: bench-explain # the name of this target up to 0.1
 .PHONY: bench-effects
 bench-effects: setup ## How often bounds of effects cover, on histories with a known truth, into docs/effects.md (EFFECTS_ARGS)
 	OMP_NUM_THREADS=1 PYTHONPATH=bench python -m effects.measure $(EFFECTS_ARGS)
+
+.PHONY: bench-findings
+bench-findings: setup ## Precision and recall of every finding over generated faults and look-alikes (FINDINGS_ARGS)
+	OMP_NUM_THREADS=1 PYTHONPATH=bench:tests/support python -m findings_cases.measure $(FINDINGS_ARGS)
 
 .PHONY: nightly
 nightly: setup e2e/node_modules/.stamp ## Tests that take hours: every control of the dashboard in both themes and widths, 200 crashes, deaths of whole JVMs, four pipelines at once, idle streams, larger models (LIMNOGRAPH_STEPS, default 20000)

@@ -57,6 +57,8 @@ APART = {
 }
 """Not part of `--ci`: their law shows only at full size, or only on an otherwise idle machine."""
 RESULTS = Path(__file__).parent / "results.json"
+ELSEWHERE = "findings.cases"
+"""Rows that `make bench-findings` writes."""
 
 
 def main() -> int:
@@ -86,7 +88,8 @@ def main() -> int:
 
 def _keep(rows: list[Row], target: Path, *, parts: bool) -> None:
     """Write the measured rows; `parts`: in addition to the existing rows of the file."""
-    held = json.loads(target.read_text()) if parts and target.exists() else {}
+    known = json.loads(target.read_text()) if target.exists() else {}
+    held = known if parts else {name: row for name, row in known.items() if name.startswith(ELSEWHERE)}
     results = {**held, **{row.name: _result(row) for row in rows}}
     target.write_text(json.dumps(results, indent=2) + "\n")
     if target == RESULTS:

@@ -1,1 +1,1 @@
-"""Tables with known faults and their look-alikes, to measure how often a finding is right and how often it is missed."""
+"""Tables with known faults and their look-alikes, to measure how often findings are right, and how often missed."""

@@ -1,7 +1,8 @@
 """The kinds of cases: per code, histories in which it must open, and look-alikes in which it must not.
 
-A kind draws its facts (sizes, targets, partitions, cadence, writers, skewed clocks) from a seeded generator, so that each
-case is another table. The source of a look-alike is an issue, a post-mortem or an operator's guide that describes it.
+A kind draws its facts (sizes, targets, partitions, cadence, writers, skewed clocks) from a seeded generator, so that
+each case is another table. The source of a look-alike is an issue, a post-mortem or an operator's guide that describes
+it.
 """
 
 from __future__ import annotations

@@ -115,27 +115,27 @@ def a_day_before_the_next_compaction(rng: random.Random) -> bool:
 @fault("too_many_files", PLANNING)
 def hundreds_of_thousands_of_files(rng: random.Random) -> bool:
     scene, files = Scene(rng), rng.randint(101_000, 600_000)
-    scene.size = scene.table._defaults["total_bytes"] = round(files * scene.target * rng.uniform(0.01, 0.7))
+    size = round(files * scene.target * rng.uniform(0.01, 0.7))
     for _ in range(4):
-        scene.commit(total_data_files=files, partition_files_max=rng.randint(50, 9_000))
+        scene.commit(total_bytes=size, total_data_files=files, partition_files_max=rng.randint(50, 9_000))
     return scene.opens("too_many_files")
 
 
 @fault("too_many_files", PLANNING)
 def one_partition_with_thousands_of_files(rng: random.Random) -> bool:
     scene, files = Scene(rng), rng.randint(10_100, 60_000)
-    scene.table._defaults["total_bytes"] = round(files * scene.target * rng.uniform(0.01, 0.7))
+    size = round(files * scene.target * rng.uniform(0.01, 0.7))
     for _ in range(4):
-        scene.commit(total_data_files=files + rng.randint(0, 9_000), partition_files_max=files)
+        scene.commit(total_bytes=size, total_data_files=files + rng.randint(0, 9_000), partition_files_max=files)
     return scene.opens("too_many_files")
 
 
 @look_alike("too_many_files", "https://github.com/apache/iceberg/issues/307")
 def a_table_of_petabytes(rng: random.Random) -> bool:
     scene, files = Scene(rng), rng.randint(101_000, 900_000)
-    scene.table._defaults["total_bytes"] = round(files * scene.target * rng.uniform(0.77, 1.1))
+    size = round(files * scene.target * rng.uniform(0.77, 1.1))
     for _ in range(4):
-        scene.commit(total_data_files=files, partition_files_max=rng.randint(50, 9_000))
+        scene.commit(total_bytes=size, total_data_files=files, partition_files_max=rng.randint(50, 9_000))
     return scene.opens("too_many_files")
 
 

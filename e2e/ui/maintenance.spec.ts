@@ -165,13 +165,13 @@ test('nothing to do, not evaluated yet, in part, and failed are four states', as
   const empty = { rows: [], counts: { recommended: 0, not_worth: 9, not_known: 4 }, next_cursor: null };
   await serveQueue(page, 0, empty);
   await page.goto(QUEUE);
-  await expect(page.getByText('Nothing to do: no action would pay')).toBeVisible();
+  await expect(page.getByText('Nothing to do: no action would pay off')).toBeVisible();
   await expect(
     page.getByText('9 rules would cost more than they save; 4 rules without an answer'),
   ).toBeVisible();
   await page.goto('/');
   await expect(nextAction(page)).toContainText(
-    'Nothing to do: no action would pay; 4 rules without an answer.',
+    'Nothing to do: no action would pay off; 4 rules without an answer.',
   );
 
   await serveQueue(page, 0, { ...empty, evaluated_at: null, prices_are_default: false });
@@ -227,7 +227,7 @@ test('the card without a plan, without advice, and without an answer', async ({ 
   await serveTable(page, { recommendations: [] });
   await page.goto(path);
   await expect(nextAction(page)).toContainText(
-    'Nothing to do: no action would pay; 2 rules without an answer.',
+    'Nothing to do: no action would pay off; 2 rules without an answer.',
   );
   await serveTable(page, {}, { advice: null, problem: 'the snapshots are still being read', writer: null });
   await page.goto(path);
@@ -252,7 +252,7 @@ test('storage: bytes by kind, ref and age, and why they are not known', async ({
     not_known: [{ rule: 'held_bytes', missing: '3 of 40 snapshots are not read yet' }],
   });
   await page.goto(OF_TABLE);
-  await expect(storage).toContainText('Bytes are not known, because of: 3 of 40 snapshots are not read yet.');
+  await expect(storage).toContainText('Bytes are not known. Missing: 3 of 40 snapshots are not read yet.');
   await expect(storage).not.toContainText(/0 B|0 USD/);
 });
 
@@ -292,8 +292,10 @@ for (const path of [QUEUE, OF_TABLE])
 test('commits by user: a column, a filter in the address, and who is not known', async ({ page, stub }) => {
   stub.nearest = true;
   await page.goto('/commits');
-  await expect(page.getByRole('columnheader', { name: 'User' })).toBeVisible();
-  await expect(page.getByRole('cell', { name: 'svc-ingest' }).first()).toBeVisible();
+  await expect(page.getByRole('cell', { name: /^ingest_orders ?svc-ingest$/ }).first()).toBeVisible();
+  await page.setViewportSize({ width: 1600, height: 900 });
+  await expect(page.getByRole('columnheader', { name: 'User', exact: true })).toBeVisible();
+  await expect(page.getByRole('cell', { name: 'svc-ingest', exact: true }).first()).toBeVisible();
   const field = page.getByRole('searchbox', { name: 'User' });
   await field.fill('svc-nightly');
   await field.press('Enter');

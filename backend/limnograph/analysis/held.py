@@ -17,8 +17,8 @@ from limnograph.domain.time import Millis
 DAY_MS = 86_400_000
 LADDER = (0, 1, 3, 5, 7, 14, 30, 60, 90, 180, 365, 730, 1_095, 1_825, 3_650)
 """Ages in days for which freed bytes are calculated."""
-HEAD = np.iinfo(np.int64).max
-REFERENCED = HEAD - 1
+HEAD = Millis(np.iinfo(np.int64).max)
+REFERENCED = Millis(HEAD - 1)
 """`newest` of what main's current snapshot reaches, and of what the current snapshot of another ref reaches: both are
 later than any instant.
 """
@@ -40,7 +40,7 @@ class Reach(NamedTuple):
     kept         whether one of them stays after the expiry in question
     """
 
-    newest: int
+    newest: Millis
     first: int = _NONE
     last: int = NO_REF
     kept: bool = True
@@ -63,7 +63,7 @@ class Reached(NamedTuple):
 
     def reach(self, row: int) -> Reach:
         """What reaches one of the files."""
-        return Reach(int(self.newest[row]), int(self.first[row]), int(self.last[row]), bool(self.kept[row]))
+        return Reach(Millis(int(self.newest[row])), int(self.first[row]), int(self.last[row]), bool(self.kept[row]))
 
 
 class ReachedFiles:
@@ -114,7 +114,7 @@ def _grouped(
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], list[npt.NDArray[Any]]]:
     """Order of the identities, where each distinct one begins in it, and the distinct ones."""
     identity = np.concatenate(parts)
-    order = np.argsort(identity, kind="stable")
+    order = np.argsort(identity)
     identity = identity[order]
     begins = np.flatnonzero(np.concatenate([[True], identity[1:] != identity[:-1]]))
     return order, begins, [identity[begins]]

@@ -19,7 +19,8 @@ from limnograph.services.findings.report_findings import ReportFindings
 from limnograph.services.findings.storage.cold_findings import ColdFindings
 from limnograph.services.findings.storage.engine_findings import EngineFindings
 from limnograph.services.findings.storage.reader_risks import ReaderPattern, ReaderRisks, RiskSources
-from limnograph.services.jobs.runs import RunRegistry
+from limnograph.services.findings.storage.stream_findings import StreamFindings
+from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.lake.store import HotStore
 from limnograph.services.reads.attempts import AttemptSource
 from limnograph.services.reads.log import ReadLog
@@ -37,6 +38,7 @@ class Observers(NamedTuple):
     risks: ReaderRisks
     engines: EngineFindings
     cold: ColdFindings
+    streams: StreamFindings
 
     async def observe(self, evaluator: FindingsEvaluator) -> None:
         """Compute recent numbers, and hand all episodes to the evaluator. Called by one task."""
@@ -47,6 +49,7 @@ class Observers(NamedTuple):
         await asyncio.to_thread(self.columns.observe, evaluator)
         for each in (self.risks, self.engines, self.cold):
             await asyncio.to_thread(each.observe, evaluator)
+        await self.streams.observe(evaluator)
 
 
 class ObserverSources(NamedTuple):
@@ -54,7 +57,7 @@ class ObserverSources(NamedTuple):
 
     store: HotStore
     log: ReadLog
-    runs: RunRegistry
+    jobs: Jobs
     engine: QueryEngine
     cold: QueryEngine
     sighted: Callable[[], Sighted | None]
@@ -65,7 +68,7 @@ class ObserverSources(NamedTuple):
 
 def observers_of(sources: ObserverSources, clock: Clock, limits: FindingLimits) -> Observers:
     """Observers over the given sources."""
-    store, log, runs, engine, cold, sighted, private, objectives, readers = sources
+    store, log, jobs, engine, cold, sighted, private, objectives, readers = sources
     reads = ReadFindings(store, log, engine, clock, limits=limits, objectives=objectives)
     return Observers(
         reads,
@@ -73,7 +76,8 @@ def observers_of(sources: ObserverSources, clock: Clock, limits: FindingLimits) 
         ColumnFindings(engine, clock, limits, private),
         PointerFindings(store, sighted, clock, limits=limits),
         RecentReads(store, log, clock),
-        ReaderRisks(RiskSources(store, log, reads, runs, cold, readers), clock, limits=limits),
+        ReaderRisks(RiskSources(store, log, reads, jobs.runs, cold, readers), clock, limits=limits),
         EngineFindings(store, cold, clock, limits=limits),
         ColdFindings(store, cold, clock, limits=limits),
+        StreamFindings(store, jobs, clock, limits=limits),
     )

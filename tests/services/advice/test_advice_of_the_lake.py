@@ -158,6 +158,24 @@ def test_a_table_without_advice_says_why(world: AdvisedLake) -> None:
         made.backend.maintenance.table(TableName("lake", "sales", "nothing"))
 
 
+def test_a_commit_after_the_evaluation_is_a_guard_that_does_not_hold(world: AdvisedLake) -> None:
+    table = world.add("orders", 40)
+    made = world.start()
+    evaluate(made)
+    table.now_ms = world.clock.micros // 1_000
+    table.append(table.file("eu", size=1))
+    world.observe("orders")
+    made.store.refresh()
+    assert made.backend.maintenance is not None
+    rows = made.backend.maintenance.page(MaintenanceQuery()).rows
+    guard = rows[0].recommendation.guards[-1]
+    assert (guard.code, guard.ok) == ("unchanged", False)
+    assert guard.text.startswith("One commit since the plan was made, the last 2 h ago")
+    advice = made.backend.maintenance.table(ORDERS).advice
+    assert advice is not None
+    assert advice.recommendations[0].guards[-1] == guard
+
+
 def test_a_dropped_table_leaves_the_queue(world: AdvisedLake) -> None:
     from serving_kit import change
 

@@ -16,6 +16,8 @@ from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, Micros
 SAMPLED = 64
 """Every so many commits, the time of one is kept."""
 SAMPLES_KEPT = 256
+RECURS, RECURRING = 2, 1.25
+"""A pause that occurred so often among the latest gaps is usual up to so many times its length."""
 _NONE = np.zeros(0, np.int64)
 
 
@@ -130,10 +132,14 @@ def _usual_s(gaps: Ints, commits: int, span: int) -> float | None:
 
 
 def limit_us(state: CommitTimes, limits: FindingLimits) -> int | None:
-    """Microseconds without a commit after which the table is stale; None if its usual gap is unknown."""
+    """Microseconds without a commit after which the table is stale; None if its usual gap is unknown. A pause as long
+    as one that recurred, such as a night, is usual too (docs/adr/0050).
+    """
     if state.usual is None:
         return None
-    return max(limits.stale_least, round(limits.stale_intervals * state.usual * MICROS_PER_SECOND))
+    pause = float(np.sort(state.gaps)[-RECURS]) if len(state.gaps) >= RECURS else 0.0
+    usual = limits.stale_intervals * state.usual * MICROS_PER_SECOND
+    return max(limits.stale_least, round(usual), round(RECURRING * pause))
 
 
 def _silent(state: CommitTimes, until: Micros, limits: FindingLimits) -> CommitTimes:

@@ -69,11 +69,13 @@ def _manifests_fragmented(facts: TableFacts, limits: FindingLimits, _: Mapping[s
 
 
 def _partition_skew(facts: TableFacts, limits: FindingLimits, _: Mapping[str, float]) -> MeasuredLevel:
+    """Not because of one busy period: that is `hot_partition`, and its partition is the largest one."""
     ratio, share = facts.numbers("skew_max_over_median"), facts.numbers("skew_top1_share")
     many = facts.numbers("partitions_total") >= limits.skew_partitions
     worth = share * facts.numbers("total_bytes") >= facts.numbers("target_file_bytes")
     unknown = np.isnan(share) | np.isnan(facts.numbers("partitions_total"))
-    return MeasuredLevel(np.where(unknown, np.nan, ratio), limits.skew_ratio, many & worth)
+    is_busy_period = facts.numbers("hot_partition_ratio") >= limits.skew_ratio
+    return MeasuredLevel(np.where(unknown, np.nan, ratio), limits.skew_ratio, many & worth & ~is_busy_period)
 
 
 def _overlap(facts: TableFacts, limits: FindingLimits, before: Mapping[str, float]) -> MeasuredLevel:

@@ -10,11 +10,13 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from limnograph.demo import building
 from limnograph.demo.check import comparisons
+from limnograph.demo.check.advice import HttpPlans, SparkStatements, next_action_repairs
 from limnograph.demo.check.alerts import HttpAlerts
 from limnograph.demo.check.comparisons import Comparison, ComparisonResult
 from limnograph.demo.check.evidence import CatalogLake, HttpTimelines, RunningChain, SparkEngine, StoredMeta
@@ -61,7 +63,7 @@ def stored(folder: Folder) -> Sequence[Comparison]:
 
 def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: ExitStack) -> Sequence[Comparison]:
     """All comparisons, with a running demo."""
-    meta, now = StoredMeta(folder.place), int(time.time() * 1000)
+    meta, now, session = StoredMeta(folder.place), int(time.time() * 1000), cache(lambda: _session(folder, stack))
     timelines = HttpTimelines(addresses["server"])
     return [
         *stored(folder),
@@ -72,7 +74,8 @@ def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: E
         lambda: comparisons.past_alerts_are_listed(HttpAlerts(addresses["server"]), past_alerts.read(folder.alerts)),
         lambda: comparisons.burst_raised_an_alert(HttpAlerts(addresses["server"]), told),
         lambda: comparisons.live_commit_arrives(RunningChain(meta, addresses["prometheus"], now)),
-        lambda: comparisons.same_totals(meta, SparkEngine(_session(folder, stack))),
+        lambda: comparisons.same_totals(meta, SparkEngine(session())),
+        lambda: next_action_repairs(HttpPlans(addresses["server"]), SparkStatements(session())),
     ]
 
 

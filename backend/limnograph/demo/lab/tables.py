@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 VISITS, SORTED, STOCK, COPY = (f"lake.lab.{name}" for name in ("visits", "visits_sorted", "stock", "visits_stream"))
 """Visits as they arrive, and sorted by customer; a table with two writers; what a stream copies from the visits."""
-CUSTOMERS, FILES, ROWS = 4_000, 16, 40_000
+CUSTOMERS, FILES, ROWS = 4_000, 24, 40_000
 _VISITS = "id bigint, event_time timestamp, customer bigint, kind string, amount double"
 _TIDY = (
     "'write.metadata.delete-after-commit.enabled'='true', 'write.metadata.previous-versions-max'='100',"

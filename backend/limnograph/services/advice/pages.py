@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+from msgspec.structs import replace
+
+from limnograph.analysis.advice.words import lasting
 from limnograph.domain import cursors
-from limnograph.domain.advice.document import AdvisedTable, Predicted
-from limnograph.domain.answers.maintenance import (
+from limnograph.domain.advice.document import AdvisedTable, PlanGuard, Predicted, Recommendation
+from limnograph.domain.advice.pages import (
     MaintenanceChoices,
     MaintenanceCounts,
     MaintenancePage,
@@ -21,7 +25,7 @@ from limnograph.domain.answers.maintenance import (
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import MaintenanceQuery
-from limnograph.domain.time import EPOCH, to_millis
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.advice.board import AdviceBoard, QueuedPlan, TableAdvice
 from limnograph.services.advice.evaluator import AdviceEvaluator
@@ -47,7 +51,7 @@ class MaintenancePages:
         clock: Clock,
     ) -> None:
         self._store, self._evaluator, self._plans, self._owners = store, evaluator, plans, owners
-        self._tables, self._prices = TableHistories(store, clock), evaluator.prices
+        self._tables, self._prices, self._clock = TableHistories(store, clock), evaluator.prices, clock
 
     @property
     def board(self) -> AdviceBoard:
@@ -92,7 +96,7 @@ class MaintenancePages:
         found, problem = board.tables.get(history.uuid), board.failed.get(history.uuid)
         plans = self._plans.of_table(history.uuid)[:PLANS_SHOWN]
         return TableMaintenance(
-            advice=found.advised if found else None,
+            advice=self._fresh(found) if found else None,
             evaluated_at=found.evaluated_at if found else None,
             writer=found.writer if found else None,
             writer_job=found.job if found else None,
@@ -123,9 +127,30 @@ class MaintenancePages:
             format=advised.format or "",
             rank=each.rank,
             evaluated_at=each.table.evaluated_at,
-            recommendation=each.recommendation,
+            recommendation=self._with_commits(each.recommendation, each.table),
             state="proposed",
         )
+
+    def _fresh(self, table: TableAdvice) -> AdvisedTable:
+        plans = [self._with_commits(plan, table) for plan in table.advised.recommendations]
+        return replace(table.advised, recommendations=plans)
+
+    def _with_commits(self, plan: Recommendation, table: TableAdvice) -> Recommendation:
+        """The plan with a guard that does not hold if the table was committed to since the plan was made."""
+        lake, uuid = self._store.reading.lake, table.advised.table_uuid or ""
+        if uuid not in lake.tables:
+            return plan
+        moves = lake.histories[uuid].moves
+        since = len(moves) - int(np.searchsorted(moves, to_micros(table.evaluated_at), "right"))
+        if not since:
+            return plan
+        ago = lasting(max(0, (self._clock.now() - int(moves[-1])) / MICROS_PER_SECOND))
+        commits = "One commit" if since == 1 else f"{since:,} commits"
+        text = (
+            f"{commits} since the plan was made, the last {ago} ago: a rewrite beside a writer may fail, or let the "
+            "writer fail. The plan is made again within the hour."
+        )
+        return replace(plan, guards=[*plan.guards, PlanGuard(code="unchanged", ok=False, text=text)])
 
     def _choices(self, board: AdviceBoard) -> MaintenanceChoices:
         plans = [each.recommendation for each in board.queue]

@@ -200,6 +200,16 @@ def stream_lag(name: TableName, step_s: int) -> str:
     )
 
 
+def streams_of_tables(step_s: int) -> str:
+    """The query of `stream_lag`, for every stream of every table."""
+    by, width = ("query_name", *_TABLE), window_s(step_s)
+    lag, progress = (
+        Aggregate("max", by, Call("last_over_time", Selector(metric, {}, width)))
+        for metric in (STREAM_LAG, STREAM_PROGRESS)
+    )
+    return str(Union((LabelledExpression(lag, STAT, "lag"), LabelledExpression(progress, STAT, "progress"))))
+
+
 def executors(application: str, step_s: int) -> str:
     """Executors of an application without its driver, which Spark lists among them."""
     selector = Selector(TASKS, {"application_name": application}, window_s(step_s), but=(("executor_id", "driver"),))

@@ -130,7 +130,12 @@ describe('headlines', () => {
     ],
     [
       'queries that were slow',
-      { code: 'objective_missed', subject: 'queries', ...closed, evidence: { threshold_seconds: 5, seconds: 2 } },
+      {
+        code: 'objective_missed',
+        subject: 'queries',
+        ...closed,
+        evidence: { threshold_seconds: 5, seconds: 2 },
+      },
       'The 95th percentile of query times was above its objective of 5 s',
     ],
     [

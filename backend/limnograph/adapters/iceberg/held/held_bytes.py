@@ -27,7 +27,7 @@ from limnograph.ports.storage import Storage
 _T = TypeVar("_T")
 RULE = "held_bytes"
 MAX_FILES = 3_000_000
-"""Maximum distinct files: they take 330 MB while they are added up, and a parser child may have 512 MB."""
+"""Maximum distinct files: they take 350 MB while they are added up, and a parser child may have 512 MB."""
 _MAX_SUM = 2.0**62
 _THREADS = min(4, os.cpu_count() or 1)
 _AT_ONCE = 32

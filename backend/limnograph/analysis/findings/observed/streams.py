@@ -20,29 +20,29 @@ FEW = 8
 
 
 class StreamSamples(NamedTuple):
-    """Lag of one stream over time. `times`: ascending, microseconds; `lags`: seconds; `gap`: usual seconds between its
-    commits, None: unknown; `objective`: seconds that are promised, None: none.
+    """Lag of one stream over time. `times`: ascending, microseconds; `lags`: seconds; `gap_s`: usual seconds between
+    its commits, None: unknown; `objective`: seconds that are promised, None: none.
     """
 
     stream: str
     times: Ints
     lags: Floats
-    gap: float | None
+    gap_s: float | None
     objective: float | None = None
 
 
-def stream_lags(samples: StreamSamples, until: Micros, limits: FindingLimits) -> list[Episode]:
+def stream_lags(
+    samples: StreamSamples, until: Micros, limits: FindingLimits, known: Micros | None = None
+) -> list[Episode]:
     """Episodes of one stream: its lag was above its limit for ten minutes, and closes when it was below for as long.
-    Without an objective and without a known gap there is none. O(samples).
+    Without an objective and without a known gap there is none. `known`: when the open finding opened. O(samples).
     """
     limit = limit_seconds(samples, limits)
     if limit is None:
         return []
     over = samples.lags > limit
     found: list[Episode] = []
-    began: Micros | None = None
-    below: Micros | None = None
-    opened: Micros | None = None
+    began, opened, below = known, known, None
     peak = 0.0
     for at, is_over, lag in zip(samples.times.tolist(), over.tolist(), samples.lags.tolist(), strict=True):
         if is_over:
@@ -55,11 +55,12 @@ def stream_lags(samples: StreamSamples, until: Micros, limits: FindingLimits) ->
         else:
             below = Micros(at) if below is None else below
             if began is not None and at - below >= limits.confirmed_after:
-                found.append(_episode(samples, Stretch(began, opened, closed=Micros(at), peak=peak), limit, None))
+                stretch = Stretch(began, opened, closed=Micros(at), peak=peak, truncated=began == known)
+                found.append(_episode(samples, stretch, limit, None))
                 began, below, opened, peak = None, None, None, 0.0
     if opened is not None and began is not None and opened <= until:
-        last = float(samples.lags[-1])
-        found.append(_episode(samples, Stretch(began, opened, peak=peak), limit, last))
+        last = float(samples.lags[-1]) if len(samples.lags) else None
+        found.append(_episode(samples, Stretch(began, opened, peak=peak, truncated=began == known), limit, last))
     return found
 
 
@@ -67,9 +68,9 @@ def limit_seconds(samples: StreamSamples, limits: FindingLimits) -> float | None
     """The lag above which a stream is behind; None if nothing says what is usual."""
     if samples.objective is not None:
         return samples.objective
-    if samples.gap is None:
+    if samples.gap_s is None:
         return None
-    return max(limits.lag_triggers * samples.gap, limits.lag_least / MICROS_PER_SECOND)
+    return max(limits.lag_triggers * samples.gap_s, limits.lag_least / MICROS_PER_SECOND)
 
 
 def gap_seconds(commits: Sequence[Micros]) -> float | None:
@@ -79,8 +80,8 @@ def gap_seconds(commits: Sequence[Micros]) -> float | None:
     return float(np.median(np.diff(np.array(commits, np.int64)))) / MICROS_PER_SECOND
 
 
-def _episode(samples: StreamSamples, stretch: Stretch, limit: float, lag: float | None) -> Episode:
+def _episode(samples: StreamSamples, stretch: Stretch, limit: float, lag_s: float | None) -> Episode:
     evidence: dict[str, Detail] = {"threshold_seconds": round(limit)}
-    if lag is not None:
-        evidence |= {"lag_seconds": round(lag)}
+    if lag_s is not None:
+        evidence |= {"lag_seconds": round(lag_s)}
     return Episode("stream_lag", samples.stream, stretch, CODES["stream_lag"].severity, None, evidence)
