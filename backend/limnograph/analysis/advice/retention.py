@@ -94,8 +94,10 @@ def _of_ref(metadata: TableMetadata, name: str, ref: SnapshotRef, now: Millis, r
     """Snapshots that a ref keeps, by its own retention where it has one, not below the floors."""
     if ref.type != "branch" and name != MAIN:
         return {ref.snapshot_id}
-    age = max(ref.retention.get("max-snapshot-age-ms", rule.age_ms), LEAST_AGE_MS)
-    return _of_branch(metadata, ref, now, age, max(ref.retention.get("min-snapshots-to-keep", rule.kept), LEAST_KEPT))
+    age_ms = max(ref.retention.get("max-snapshot-age-ms", rule.age_ms), LEAST_AGE_MS)
+    return _of_branch(
+        metadata, ref, now, age_ms, max(ref.retention.get("min-snapshots-to-keep", rule.kept), LEAST_KEPT)
+    )
 
 
 def _of_branch(metadata: TableMetadata, ref: SnapshotRef, now: Millis, age_ms: int | None, least: int) -> set[int]:

@@ -1,11 +1,13 @@
 """Pages of recommended maintenance: the queue of the fleet and the advice of one table, from memory.
 
-Cost: O(plans) of the board for a page with filters; the order is computed once for each version of the board.
+Cost: O(rows of a page), with filters O(plans); order, sums and owners are computed once for each version of the board.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -25,13 +27,13 @@ from limnograph.domain.advice.pages import (
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import MaintenanceQuery
-from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, to_micros, to_millis
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Millis, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.advice.board import AdviceBoard, QueuedPlan, TableAdvice
 from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.advice.plan_log import PlanLog
-from limnograph.services.effects.ledger import Owners
 from limnograph.services.lake.store import HotStore
+from limnograph.services.notes.owners import OwnerDirectory
 from limnograph.services.table.histories import TableHistories
 
 _POSITION = (int,)
@@ -40,16 +42,17 @@ NOT_YET = "the table has not been evaluated yet"
 
 
 class MaintenancePages:
-    """Immutable after construction."""
+    """`_known` is replaced whole, and a race computes the same value twice."""
 
     def __init__(
         self,
         store: HotStore,
         evaluator: AdviceEvaluator,
         plans: PlanLog,
-        owners: Owners,
+        owners: OwnerDirectory,
         clock: Clock,
     ) -> None:
+        self._known: _QueueView | None = None
         self._store, self._evaluator, self._plans, self._owners = store, evaluator, plans, owners
         self._tables, self._prices, self._clock = TableHistories(store, clock), evaluator.prices, clock
 
@@ -59,33 +62,34 @@ class MaintenancePages:
         return self._evaluator.board
 
     def page(self, query: MaintenanceQuery) -> MaintenancePage:
-        """The queue. Raises InvalidInput (cursor)."""
-        board = self.board
-        tables = [each for each in board.tables.values() if self._is_wanted(each, query)]
-        wanted = {id(each) for each in tables}
-        every = [each for each in board.queue if id(each.table) in wanted]
-        chosen = [each for each in every if _matches(each, query)]
+        """The queue. Raises InvalidInput (cursor). O(plans) with filters, else O(rows of the page)."""
+        view = self._view()
+        every, chosen, sums = view.queue, view.queue, view.sums
+        if query.text or query.owner:
+            tables = [each for each in view.board.tables.values() if view.is_wanted(each, query)]
+            wanted = {id(each) for each in tables}
+            every = chosen = [each for each in view.queue if id(each.table) in wanted]
+            sums = _sums(tables, every)
+        if query.rule or query.action:
+            chosen = [each for each in every if _matches(each, query)]
+            sums = sums.of(chosen)
         question = cursors.of_maintenance(query)
-        shown = chosen
+        first = 0
         if query.cursor:
             (after,) = cursors.decode(question, query.cursor, _POSITION)
-            shown = [each for each in chosen if each.rank > int(after)]
-        part, rest = shown[: query.limit], shown[query.limit :]
+            first = bisect_right(chosen, int(after), key=lambda each: each.rank)
+        part, rest = chosen[first : first + query.limit], chosen[first + query.limit :]
         return MaintenancePage(
-            rows=[self._row(each) for each in part],
-            counts=MaintenanceCounts(
-                recommended=len(every),
-                not_worth=sum(len(each.advised.not_worth) for each in tables),
-                not_known=sum(len(each.advised.not_known) for each in tables),
-            ),
-            totals=_totals(tables, chosen),
-            choices=self._choices(board),
+            rows=[self._row(each, view) for each in part],
+            counts=sums.counts,
+            totals=sums.totals,
+            choices=view.choices,
             currency=self._prices.currency,
             prices_as_of=self._prices.as_of,
             prices_are_default=self._prices.is_default,
-            evaluated_at=min((each.evaluated_at for each in tables), default=None),
+            evaluated_at=sums.evaluated_at,
             watermark=to_millis(self._store.watermark),
-            notes=self._notes(board),
+            notes=self._notes(view.board),
             next_cursor=cursors.encode(question, [part[-1].rank]) if rest else None,
         )
 
@@ -94,6 +98,8 @@ class MaintenancePages:
         history = self._tables.now(name)
         board = self.board
         found, problem = board.tables.get(history.uuid), board.failed.get(history.uuid)
+        if found is None and history.uuid:
+            self._evaluator.want(history.uuid)
         plans = self._plans.of_table(history.uuid)[:PLANS_SHOWN]
         return TableMaintenance(
             advice=self._fresh(found) if found else None,
@@ -106,24 +112,21 @@ class MaintenancePages:
             notes=[f"The last evaluation failed: {problem}."] if found and problem else [],
         )
 
-    def _is_wanted(self, table: TableAdvice, query: MaintenanceQuery) -> bool:
-        if query.text and query.text.lower() not in _name(table.advised).lower():
-            return False
-        return not query.owner or self._owner(table) == query.owner
+    def _view(self) -> _QueueView:
+        """What all pages of one board share; computed once for each board and each change of owners."""
+        board, owners = self.board, self._owners.version
+        if self._known is None or (self._known.board, self._known.owners_version) != (board, owners):
+            self._known = _queue_view(board, owners, self._owners)
+        return self._known
 
-    def _owner(self, table: TableAdvice) -> str | None:
-        advised = table.advised
-        name = TableName(advised.catalog or "", advised.namespace or "", advised.table or "")
-        return self._owners.of_table(advised.table_uuid, name)
-
-    def _row(self, each: QueuedPlan) -> MaintenanceRow:
+    def _row(self, each: QueuedPlan, view: _QueueView) -> MaintenanceRow:
         advised = each.table.advised
         return MaintenanceRow(
             catalog=advised.catalog or "",
             namespace=advised.namespace or "",
             table=advised.table or "",
             table_uuid=advised.table_uuid or "",
-            owner=self._owner(each.table),
+            owner=view.owners[id(each.table)],
             format=advised.format or "",
             rank=each.rank,
             evaluated_at=each.table.evaluated_at,
@@ -152,15 +155,6 @@ class MaintenancePages:
         )
         return replace(plan, guards=[*plan.guards, PlanGuard(code="unchanged", ok=False, text=text)])
 
-    def _choices(self, board: AdviceBoard) -> MaintenanceChoices:
-        plans = [each.recommendation for each in board.queue]
-        owners = {owner for each in board.tables.values() if (owner := self._owner(each))}
-        return MaintenanceChoices(
-            rules=sorted({plan.rule for plan in plans}),
-            actions=sorted({plan.action for plan in plans}),
-            owners=sorted(owners),
-        )
-
     def _notes(self, board: AdviceBoard) -> list[str]:
         waiting = len(self._store.reading.lake.tables) - len(board.tables) - len(board.failed)
         notes = []
@@ -169,6 +163,62 @@ class MaintenancePages:
         if board.failed:
             notes.append(f"{len(board.failed):,} tables could not be evaluated.")
         return notes
+
+
+class _Sums(NamedTuple):
+    """Numbers over the tables that match."""
+
+    counts: MaintenanceCounts
+    totals: MaintenanceTotals
+    evaluated_at: Millis | None
+
+    def of(self, plans: Sequence[QueuedPlan]) -> _Sums:
+        """The same for fewer plans of these tables."""
+        saved, cost = _saved(plans), _cost(plans)
+        return self._replace(totals=replace(self.totals, saved_per_month=saved, cost=cost))
+
+
+class _QueueView(NamedTuple):
+    """A board with the owners of its tables, by identity of the value."""
+
+    board: AdviceBoard
+    owners_version: tuple[int, int]
+    owners: Mapping[int, str | None]
+    queue: Sequence[QueuedPlan]
+    choices: MaintenanceChoices
+    sums: _Sums
+
+    def is_wanted(self, table: TableAdvice, query: MaintenanceQuery) -> bool:
+        """Whether a table matches the filters of tables."""
+        if query.text and query.text.lower() not in _name(table.advised).lower():
+            return False
+        return not query.owner or self.owners[id(table)] == query.owner
+
+
+def _queue_view(board: AdviceBoard, version: tuple[int, int], directory: OwnerDirectory) -> _QueueView:
+    owners = {id(each): _owner(each.advised, directory) for each in board.tables.values()}
+    plans = [each.recommendation for each in board.queue]
+    choices = MaintenanceChoices(
+        rules=sorted({plan.rule for plan in plans}),
+        actions=sorted({plan.action for plan in plans}),
+        owners=sorted({owner for owner in owners.values() if owner}),
+    )
+    sums = _sums([*board.tables.values()], board.queue)
+    return _QueueView(board, version, owners, board.queue, choices, sums)
+
+
+def _owner(advised: AdvisedTable, directory: OwnerDirectory) -> str | None:
+    name = TableName(advised.catalog or "", advised.namespace or "", advised.table or "")
+    return directory.of_table(advised.table_uuid, name)
+
+
+def _sums(tables: Sequence[TableAdvice], plans: Sequence[QueuedPlan]) -> _Sums:
+    counts = MaintenanceCounts(
+        recommended=len(plans),
+        not_worth=sum(len(each.advised.not_worth) for each in tables),
+        not_known=sum(len(each.advised.not_known) for each in tables),
+    )
+    return _Sums(counts, _totals(tables, plans), min((each.evaluated_at for each in tables), default=None))
 
 
 def _matches(each: QueuedPlan, query: MaintenanceQuery) -> bool:
@@ -181,15 +231,22 @@ def _name(advised: AdvisedTable) -> str:
 
 
 def _totals(tables: Sequence[TableAdvice], plans: Sequence[QueuedPlan]) -> MaintenanceTotals:
-    costs = [each.recommendation.predicted.cost for each in plans]
     held = [each.advised.bytes for each in tables]
     monthly = [each.advised.cost_per_month for each in tables]
     return MaintenanceTotals(
-        saved_per_month=_sum(each.recommendation.value.money_per_month for each in plans),
-        cost=_sum(each.mid for each in costs if each),
+        saved_per_month=_saved(plans),
+        cost=_cost(plans),
         held_bytes=_whole(each.held for each in held if each),
         cost_per_month=_sum(_known(each.storage, each.held, each.requests) for each in monthly if each),
     )
+
+
+def _saved(plans: Sequence[QueuedPlan]) -> float | None:
+    return _sum(each.recommendation.value.money_per_month for each in plans)
+
+
+def _cost(plans: Sequence[QueuedPlan]) -> float | None:
+    return _sum(cost.mid for each in plans if (cost := each.recommendation.predicted.cost))
 
 
 def _known(*parts: float | None) -> float | None:
