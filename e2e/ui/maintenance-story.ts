@@ -116,7 +116,7 @@ const RULES: readonly Partial<Plan>[] = [
   },
   { rule: 'cluster', because: ['filter_not_pruned'], predicted: { ...NOTHING, bytes_in: 2.1e12 } },
   {
-    ...{ rule: 'writer', action: 'change_writer', because: ['compaction_ineffective'] },
+    ...{ rule: 'writer', action: 'set_properties', because: ['compaction_ineffective'] },
     ...{ predicted: NOTHING, statements: { spark: null, trino: null, python: null } },
     value: { seconds_per_day: null, money_per_month: null, payback_days: null },
   },

@@ -252,7 +252,7 @@ test('storage: bytes by kind, ref and age, and why they are not known', async ({
     not_known: [{ rule: 'held_bytes', missing: '3 of 40 snapshots are not read yet' }],
   });
   await page.goto(OF_TABLE);
-  await expect(storage).toContainText('Bytes are not known, because of: 3 of 40 snapshots are not read yet.');
+  await expect(storage).toContainText('Bytes are not known. Missing: 3 of 40 snapshots are not read yet.');
   await expect(storage).not.toContainText(/0 B|0 USD/);
 });
 

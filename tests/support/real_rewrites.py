@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakes import Lake
@@ -10,32 +11,27 @@ from limnograph.adapters.iceberg.planning.planner import IcebergPlanner
 from limnograph.adapters.iceberg.reader import IcebergReader
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.analysis.advice.retention import DAY_MS
-from limnograph.domain.advice.document import AdvisedTable, Recommendation
+from limnograph.domain.advice.document import Estimate, Recommendation
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Millis
 from limnograph.services.advice.reading import advice_reading
-from limnograph.services.advice.table_advice import KnownOfTable, advise_table
+from limnograph.services.advice.table_advice import JudgedTable, KnownOfTable, advise_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NAMESPACE = "rewrites"
+SIZES = (5, 50, 500, 5_000, 20_000)
+"""Rows of a file: about 1 KB to 1 MB."""
+_STATUS = "concat('status-', cast(pmod(hash(id), 40) as string))"
+_SENTENCE = "concat('user ', cast(pmod(hash(id), 5000) as string), ' saw page ', cast(id % 900 as string))"
+_ORDER = "concat('order-', lpad(cast(id as string), 12, '0'))"
 KINDS = {
     "numbers": ("x bigint", "y double", "xxhash64(id) % 100000", "rand(3)"),
-    "few": (
-        "x string",
-        "y string",
-        "concat('region-', cast(id % 7 as string))",
-        "concat('status-', cast(pmod(hash(id), 40) as string))",
-    ),
-    "text": (
-        "x string",
-        "y string",
-        "sha2(cast(id as string), 256)",
-        "concat('user ', cast(pmod(hash(id), 5000) as string), ' saw page ', cast(id % 900 as string))",
-    ),
-    "sorted": ("x bigint", "y string", "id * 3", "concat('order-', lpad(cast(id as string), 12, '0'))"),
+    "few": ("x string", "y string", "concat('region-', cast(id % 7 as string))", _STATUS),
+    "text": ("x string", "y string", "sha2(cast(id as string), 256)", _SENTENCE),
+    "sorted": ("x bigint", "y string", "id * 3", _ORDER),
 }
 """Two columns of a kind: their types and the expressions that fill them."""
 
@@ -57,17 +53,16 @@ class RewriteCase(NamedTuple):
 
 
 class RewriteResult(NamedTuple):
-    """What the plan said, what Spark's procedure reported, and the bytes of the files that it wrote."""
+    """What the plan said, with the bounds of its bytes; what Spark reported, and the bytes that it wrote."""
 
     plan: Recommendation
-    table: AdvisedTable
-    columns: int
+    bounds: Estimate
     files_in: int
     files_out: int
     bytes_out: int
 
 
-def stratified(count: int, seed: int = 1) -> list[RewriteCase]:
+def stratified(count: int, seed: int = 1, sizes: Sequence[int] = SIZES) -> list[RewriteCase]:
     """Cases that have every level of each property about equally often, paired at random."""
     rng = random.Random(seed)
 
@@ -76,7 +71,7 @@ def stratified(count: int, seed: int = 1) -> list[RewriteCase]:
         rng.shuffle(found)
         return found
 
-    rows, kinds, parts = dealt(5, 50, 500, 5_000, 20_000), dealt(*KINDS), dealt(0, 0, 3)
+    rows, kinds, parts = dealt(*sizes), dealt(*KINDS), dealt(0, 0, 3)
     targets, codecs, wide = dealt(0, 0, 1 << 20), dealt("zstd", "snappy", "gzip"), dealt(0, 0, 20)
     deletes, ordered = dealt(0, 0, 2, 3), dealt(False, True)
     return [
@@ -85,7 +80,7 @@ def stratified(count: int, seed: int = 1) -> list[RewriteCase]:
             files=rng.randint(24, 40) if rows[number] < 20_000 else 24,
             rows=rows[number],
             kind=kinds[number],
-            wide=wide[number] if rows[number] < 20_000 else 0,
+            wide=wide[number] if rows[number] < 20_000 and not targets[number] else 0,
             parts=parts[number],
             target=targets[number],
             codec=codecs[number],
@@ -122,14 +117,14 @@ def create(spark: SparkSession, case: RewriteCase, catalog: str) -> str:
     if case.ordered:
         spark.sql(f"ALTER TABLE {name} WRITE ORDERED BY x")
         spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('write.distribution-mode'='none')")
-    columns = ["id", f"cast(id % {max(case.parts, 1)} as int) as p", f"{one} as x", f"{two} as y", *given]
-    spark.range(0, case.files * case.rows, 1, case.files).selectExpr(*columns).writeTo(name).append()
+    values = ["id", f"cast(id % {max(case.parts, 1)} as int) as p", f"{one} as x", f"{two} as y", *given]
+    spark.range(0, case.files * case.rows, 1, case.files).selectExpr(*values).writeTo(name).append()
     if case.deletes:
         spark.sql(f"DELETE FROM {name} WHERE id % 6 = 0")
     return name
 
 
-def advised(lake: Lake, case: RewriteCase) -> AdvisedTable:
+def judged_table(lake: Lake, case: RewriteCase) -> JudgedTable:
     """The table's document a day later, when no partition is being written."""
     location = lake.catalog.load_table((NAMESPACE, case.name)).metadata_location
     storage = FileStorage({})
@@ -138,18 +133,18 @@ def advised(lake: Lake, case: RewriteCase) -> AdvisedTable:
     return advise_table(reading, KnownOfTable(name=TableName(lake.name, NAMESPACE, case.name)), Prices())
 
 
-def executed(spark: SparkSession, lake: Lake, case: RewriteCase, seen=lambda n: None) -> RewriteResult:
+def executed(spark: SparkSession, lake: Lake, case: RewriteCase) -> RewriteResult:
     """Write the table, plan, run the plan's own statement, and drop the table."""
     name = create(spark, case, lake.name)
-    table = advised(lake, case)
-    seen(name)
-    plan = next(each for each in table.recommendations if each.action == "rewrite_data_files")
+    judged = judged_table(lake, case)
+    plan = next(each for each in judged.advised.recommendations if each.action == "rewrite_data_files")
     assert plan.statements.spark is not None
     row = spark.sql(plan.statements.spark.rstrip(";")).first()
     assert row is not None
     head = spark.sql(f"SELECT summary FROM {name}.snapshots ORDER BY committed_at DESC LIMIT 1").first()
     assert head is not None
-    columns = len(spark.table(name).columns)
     spark.sql(f"DROP TABLE {name} PURGE")
     added = int(head["summary"]["added-files-size"])
-    return RewriteResult(plan, table, columns, row["rewritten_data_files_count"], row["added_data_files_count"], added)
+    return RewriteResult(
+        plan, judged.bytes_out[plan.plan_id], row["rewritten_data_files_count"], row["added_data_files_count"], added
+    )

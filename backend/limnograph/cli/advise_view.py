@@ -127,5 +127,5 @@ def _bytes(table: AdvisedTable) -> Iterator[str]:
         yield plain(f"  {sized(size)} held by {name} alone")
     cost = table.cost_per_month
     if cost is not None and cost.storage is not None and cost.held is not None:
-        yield f"  costs {cost.storage:,.2f} {table.currency} a month, and {cost.held:,.2f} for what is held"
+        yield f"  costs {cost.storage:,.2f} {table.currency} a month, and {cost.held:,.2f} for held bytes"
     yield f"  {counted(len(table.findings), 'finding')}, {counted(len(table.recommendations), 'recommendation')}"

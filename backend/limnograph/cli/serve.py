@@ -49,7 +49,14 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     from limnograph.jobs.logs import configure
     from limnograph.jobs.serve import free_port, serve
     from limnograph.wiring.from_settings import build
-    from limnograph.wiring.server_metrics import catalog_answers, own_metrics, queried_sources, table_reads
+    from limnograph.wiring.server_metrics import (
+        catalog_answers,
+        own_metrics,
+        queried_sources,
+        recommended_plans,
+        table_costs,
+        table_reads,
+    )
     from limnograph.wiring.server_runtime import ServerRuntime
     from limnograph.wiring.state import private_state
 
@@ -70,11 +77,17 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
         lambda: services.store.watermark,
         board=lambda: services.evaluator.board,
         reads=partial(table_reads, services),
+        costs=partial(table_costs, services),
         own=lambda: {**own_metrics(services), **counts.told()},
         collectors=[
             traffic,
             SourceMetrics(partial(queried_sources, services)),
-            ServedMetrics(services.reported.told, public, partial(catalog_answers, services)),
+            ServedMetrics(
+                services.reported.told,
+                public,
+                partial(catalog_answers, services),
+                partial(recommended_plans, services),
+            ),
         ],
     )
     asked = gate(settings, address)

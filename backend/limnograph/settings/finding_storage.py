@@ -104,7 +104,7 @@ class CardinalityPartitionSettings(FindingSettings, frozen=True, kw_only=True):
 
 
 class ColdDataSettings(FindingSettings, frozen=True, kw_only=True):
-    """Partitions that no one has written for long, of a table that no one has read."""
+    """Partitions that no one has written for a long time, of a table that no one has read."""
 
     days: Annotated[int, msgspec.Meta(ge=1, le=3_650)] = _LIMITS.cold_days
     """Days without a write, and without a read as far as reads are reported."""

@@ -15,13 +15,13 @@ from limnograph.domain.time import to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.services.advice.evaluator import AdviceEvaluator
+from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.staleness import AlertStaleness
 from limnograph.services.effects.measuring import EffectMeasurer
 from limnograph.services.findings.effects import FindingEffects
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_findings import JobFindings
-from limnograph.services.findings.storage.held_findings import HeldFindings
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.findings.views import stream_event
 from limnograph.services.jobs.runs import RunRegistry

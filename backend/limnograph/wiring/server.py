@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from limnograph.domain.answers.alerts import AlertStreamEvent
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.advice.evaluator import AdviceEvaluator
+from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.alerts.context import AlertContext
 from limnograph.services.alerts.episode import AlertEpisode
 from limnograph.services.alerts.pages import AlertPages
@@ -35,7 +36,6 @@ from limnograph.services.findings.job_history import JobHistory
 from limnograph.services.findings.of_alerts import AlertFindings
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.findings.records import FindingRecords
-from limnograph.services.findings.storage.held_findings import HeldFindings
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
@@ -63,6 +63,7 @@ from limnograph.services.table.overview import TableService
 from limnograph.services.table.partitions.page import PartitionPages
 from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
+from limnograph.services.table.runbook import TableRunbooks
 from limnograph.services.table.schema.page import SchemaPages
 from limnograph.services.table.storage.page import StoragePages
 from limnograph.services.timeline.tier_reader import TierReader
@@ -251,6 +252,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         timelines=_timelines(options, shared, old, reads),
         commits=commits,
         commit_details=details,
+        runbooks=TableRunbooks(store, details, options.trino_catalogs, clock),
         partitions=PartitionPages(store, old, clock),
         schemas=SchemaPages(store, old, clock),
         refs=RefPages(store, old, clock),

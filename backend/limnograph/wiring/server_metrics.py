@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from limnograph.domain.advice.fleet import TableCosts
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros
 from limnograph.services.reads.recent import TableReadNumbers
@@ -34,6 +37,30 @@ def table_reads(services: ServerServices) -> dict[TableName, TableReadNumbers]:
         tables[uuid].name: reads for uuid, reads in services.observers.recent.numbers.hour.items() if uuid in tables
     }
     return {name: reads for name, reads in found.items() if name is not None}
+
+
+def table_costs(services: ServerServices) -> TableCosts:
+    """Bytes and costs of the tables that were evaluated, by current name."""
+    if services.advisor is None:
+        return TableCosts()
+    tables = services.store.reading.lake.tables
+    named = [
+        (name, advice.advised)
+        for uuid, advice in services.advisor.board.tables.items()
+        if uuid in tables and (name := tables[uuid].name) is not None
+    ]
+    return TableCosts(
+        sizes={name: advised.bytes for name, advised in named if advised.bytes is not None},
+        costs={name: advised.cost_per_month for name, advised in named if advised.cost_per_month is not None},
+        currency=services.advisor.prices.currency,
+    )
+
+
+def recommended_plans(services: ServerServices) -> dict[str, int]:
+    """Recommended plans by rule."""
+    if services.advisor is None:
+        return {}
+    return dict(Counter(each.recommendation.rule for each in services.advisor.board.queue))
 
 
 def catalog_answers(services: ServerServices) -> dict[str, tuple[Micros | None, bool]]:

@@ -107,7 +107,7 @@ def test_a_snapshot_of_another_branch_that_was_read_twice_is_needed() -> None:
 
 
 def test_own_retention_keeps_young_ones_the_newest_and_refs() -> None:
-    rule = OwnRetention(age=5 * DAY, least=1)
+    rule = OwnRetention(age_us=5 * DAY, least=1)
     gone = expired_at(SNAPSHOTS, (MAIN,), rule, NOW)
     assert gone == {number for number in range(HOURS) if SNAPSHOTS[number].committed_at < NOW - 5 * DAY}
     assert expired_at(SNAPSHOTS, (MAIN, RetainedRef("t", 7, True)), rule, NOW) == gone - {7}

@@ -18,11 +18,11 @@ DEFAULT_AGE = 5 * DAY
 
 
 class OwnRetention(NamedTuple):
-    """`age`: microseconds after which a snapshot expires. `least`: snapshots of main that are kept in any case.
+    """`age_us`: microseconds after which a snapshot expires. `least`: snapshots of main that are kept in any case.
     `declared`: whether the table's properties say so; otherwise it is Iceberg's default.
     """
 
-    age: int = DEFAULT_AGE
+    age_us: int = DEFAULT_AGE
     least: int = 1
     declared: bool = False
 
@@ -39,5 +39,5 @@ def expired_at(
         if ref.max_age is None or (committed is not None and committed >= at - ref.max_age):
             kept.add(ref.snapshot_id)
     return frozenset(
-        each.snapshot_id for each in every if each.snapshot_id not in kept and each.committed_at < at - rule.age
+        each.snapshot_id for each in every if each.snapshot_id not in kept and each.committed_at < at - rule.age_us
     )

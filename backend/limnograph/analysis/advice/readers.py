@@ -61,16 +61,16 @@ class RetainedRef(NamedTuple):
 
 
 class DeclaredReader(NamedTuple):
-    """`job`: pattern over its name, as in `[[readers]]`. `lag`: how far it may be behind, microseconds."""
+    """`job`: pattern over its name, as in `[[readers]]`. `lag_us`: how far it may be behind, microseconds."""
 
     job: str
-    lag: int
+    lag_us: int
 
 
 class ReaderNeed(NamedTuple):
     """What a reader needs for its next read. `snapshot_ids`: ascending by commit; the first is where it continues.
-    `last_seen`: its last read; None: only declared. `needed_until`: when the next read is due at the latest. `lag`: how
-    far it is declared to be behind at most, microseconds; 0 for others.
+    `last_seen`: its last read; None: only declared. `needed_until`: when the next read is due at the latest. `lag_us`:
+    how far it is declared to be behind at most, microseconds; 0 for others.
     """
 
     reader: str
@@ -78,7 +78,7 @@ class ReaderNeed(NamedTuple):
     last_seen: Micros | None
     needed_until: Micros
     because: ReaderReason
-    lag: int = 0
+    lag_us: int = 0
 
 
 class ReaderAtRisk(NamedTuple):
@@ -142,13 +142,13 @@ def needs_of(
         found += _observed(reader, own, line, refs, now, follows=lag is None)
     unseen = (each for each in declared if not any(matches(each.job, reader) for reader in by_reader))
     for each in unseen:
-        found += _declared(each.job, [], line, each.lag, now)
+        found += _declared(each.job, [], line, each.lag_us, now)
     return found
 
 
 def lag_of(reader: str, declared: Sequence[DeclaredReader]) -> int | None:
     """The largest lag that is declared for a reader, microseconds; None if none is."""
-    return max((each.lag for each in declared if matches(each.job, reader)), default=None)
+    return max((each.lag_us for each in declared if matches(each.job, reader)), default=None)
 
 
 class _Line:
@@ -185,14 +185,14 @@ class _Line:
         )
 
 
-def _declared(reader: str, reads: Sequence[TableRead], line: _Line, lag: int, now: Micros) -> list[ReaderNeed]:
+def _declared(reader: str, reads: Sequence[TableRead], line: _Line, lag_us: int, now: Micros) -> list[ReaderNeed]:
     """From the last snapshot that it read; for a reader without a known read, from its lag before now."""
     last = next((each for each in reversed(reads) if each.snapshot_id in line.times), None)
     if last is None:
-        needed = line.at(Micros(now - lag))
-        return [ReaderNeed(reader, needed, None, now, "declared", lag)] if needed else []
-    until = Micros(max(now, last.at + lag))
-    return [ReaderNeed(reader, line.since(last.snapshot_id), last.at, until, "declared", lag)]
+        needed = line.at(Micros(now - lag_us))
+        return [ReaderNeed(reader, needed, None, now, "declared", lag_us)] if needed else []
+    until = Micros(max(now, last.at + lag_us))
+    return [ReaderNeed(reader, line.since(last.snapshot_id), last.at, until, "declared", lag_us)]
 
 
 def _observed(

@@ -34,6 +34,7 @@ from limnograph.api.routes import (
 from limnograph.api.routes import annotations as annotation_routes
 from limnograph.api.routes import maintenance as maintenance_routes
 from limnograph.api.wire import values, views
+from limnograph.domain.advice import pages as maintenance_pages
 from limnograph.domain.answers import alerts as alert_views
 from limnograph.domain.answers import annotations as annotation_views
 from limnograph.domain.answers import (
@@ -41,11 +42,11 @@ from limnograph.domain.answers import (
     commits,
     effect_ledger,
     explanations,
-    maintenance,
     matches,
     partitions,
     reads,
     refs,
+    runbooks,
     schemas,
     storage,
     timeline,
@@ -65,6 +66,7 @@ _WIRE = (
     timeline.Timeline,
     commits.CommitsPage,
     commits.CommitDetail,
+    runbooks.TableRunbook,
     partitions.PartitionsPage,
     schemas.SchemaPage,
     refs.RefsPage,
@@ -80,8 +82,8 @@ _WIRE = (
     alert_views.AlertmanagerIn,
     annotation_views.AnnotationsPage,
     effect_ledger.LedgerPage,
-    maintenance.MaintenancePage,
-    maintenance.TableMaintenance,
+    maintenance_pages.MaintenancePage,
+    maintenance_pages.TableMaintenance,
     matches.Matches,
     finding_views.FindingsPage,
     finding_views.FindingDetail,

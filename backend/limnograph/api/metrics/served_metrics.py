@@ -1,4 +1,4 @@
-"""Labelled families of `/metrics`: reported commits per table, catalogs, the server's address."""
+"""Labelled families of `/metrics`: reported commits per table, catalogs, recommendations, the server's address."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from limnograph.domain.metrics.gauges import (
     CATALOG_KNOWN,
     CATALOG_UP,
     PUBLIC_URL,
+    RECOMMENDATIONS,
     REFUSED_COMMITS,
     REPORTED_ATTEMPTS,
     REPORTED_COMMITS,
@@ -22,6 +23,7 @@ from limnograph.services.events.reported_commits import CommitAttempts
 class ServedMetrics:
     """`reported` and `catalogs` are called at each scrape; `url` is the base of links in alerts. `catalogs` returns
     when each catalog last responded (epoch microseconds; None: never), and whether it responded in the latest round.
+    `plans`: number of recommended plans by rule.
     """
 
     def __init__(
@@ -29,8 +31,9 @@ class ServedMetrics:
         reported: Callable[[], Mapping[TableName, CommitAttempts]],
         url: str,
         catalogs: Callable[[], Mapping[str, tuple[int | None, bool]]] = dict,
+        plans: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
-        self._reported, self._url, self._catalogs = reported, url.rstrip("/"), catalogs
+        self._reported, self._url, self._catalogs, self._plans = reported, url.rstrip("/"), catalogs, plans
 
     def collect(self) -> Iterator[Metric]:
         """All families."""
@@ -51,4 +54,7 @@ class ServedMetrics:
             up.add_metric([catalog], float(answered))
             if at is not None:
                 known.add_metric([catalog], at / MICROS_PER_SECOND)
-        yield from (commits, attempts, refused, public, up, known)
+        plans = GaugeMetricFamily(RECOMMENDATIONS.name, RECOMMENDATIONS.help, labels=RECOMMENDATIONS.labels)
+        for rule, count in self._plans().items():
+            plans.add_metric([rule], count)
+        yield from (commits, attempts, refused, public, up, known, plans)

@@ -13,7 +13,7 @@ from limnograph.api.wire import values as v
 from limnograph.api.wire.access import READ
 from limnograph.api.wire.pagination import resolved
 from limnograph.api.wire.problems import documented
-from limnograph.domain.answers.maintenance import MaintenancePage, TableMaintenance
+from limnograph.domain.advice.pages import MaintenancePage, TableMaintenance
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.queries import DEFAULT_LIMIT, MaintenanceQuery
 from limnograph.services.advice.pages import MaintenancePages

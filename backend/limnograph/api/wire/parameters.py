@@ -144,6 +144,17 @@ OfSnapshot = Annotated[
         schema_extra={"pattern": "^-?[0-9]{1,19}$"},
     ),
 ]
+RunbookName = Annotated[
+    str, PathParameter(description="Name of a runbook.", schema_extra={"pattern": "^[a-z0-9-]{1,80}$"})
+]
+WrittenBy = Annotated[
+    str | None,
+    QueryParameter(
+        name="snapshot_id",
+        description="The commit whose rows the statements select, as text.",
+        schema_extra={"pattern": "^-?[0-9]{1,19}$"},
+    ),
+]
 Grew = Annotated[
     float | None,
     QueryParameter(

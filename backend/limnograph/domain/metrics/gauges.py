@@ -137,6 +137,12 @@ COST_PER_MONTH = ServedMetric(
     "files and metadata), `held` and `requests` (docs/cost.md).",
     (*LABELS, "part", "currency"),
 )
+RECOMMENDATIONS = ServedMetric(
+    "limnograph_recommendations",
+    "gauge",
+    "Maintenance plans that are recommended now, by rule (docs/maintenance.md). Absent while there is none.",
+    ("rule",),
+)
 REPORTED_COMMITS = ServedMetric(
     "lakehouse_table_reported_commits_total",
     "counter",

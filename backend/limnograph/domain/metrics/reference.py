@@ -14,6 +14,7 @@ from limnograph.domain.metrics.gauges import (
     LABELS,
     PUBLIC_URL,
     READ_GAUGES,
+    RECOMMENDATIONS,
     REFUSED_COMMITS,
     REPORTED_ATTEMPTS,
     REPORTED_COMMITS,
@@ -70,6 +71,7 @@ def document() -> str:
         f"| `{each.name}` | {each.kind} | {each.help} By `catalog`. |\n" for each in (CATALOG_UP, CATALOG_KNOWN)
     )
     edges = ", ".join(f"{edge:g}" for edge in SECONDS)
+    own += f"| `{RECOMMENDATIONS.name}` | {RECOMMENDATIONS.kind} | {RECOMMENDATIONS.help} By `rule`. |\n"
     requests = (
         f"Histogram by `route` (a pattern), `method` and `status`; seconds {edges}. Status 499: the client "
         "disconnected before the response."

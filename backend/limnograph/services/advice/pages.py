@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from limnograph.analysis.advice.words import lasting
 from limnograph.domain import cursors
 from limnograph.domain.advice.document import AdvisedTable, PlanGuard, Predicted, Recommendation
-from limnograph.domain.answers.maintenance import (
+from limnograph.domain.advice.pages import (
     MaintenanceChoices,
     MaintenanceCounts,
     MaintenancePage,
@@ -94,6 +94,8 @@ class MaintenancePages:
         history = self._tables.now(name)
         board = self.board
         found, problem = board.tables.get(history.uuid), board.failed.get(history.uuid)
+        if found is None and history.uuid:
+            self._evaluator.want(history.uuid)
         plans = self._plans.of_table(history.uuid)[:PLANS_SHOWN]
         return TableMaintenance(
             advice=self._fresh(found) if found else None,

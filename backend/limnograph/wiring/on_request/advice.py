@@ -14,13 +14,14 @@ from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import Millis
 from limnograph.ports.advice_source import AdviceSource
 from limnograph.services.advice.evaluator import AdviceEvaluator
+from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.advice.judging import AdviceInputs, TableJudge
 from limnograph.services.advice.loads import recent_scans
 from limnograph.services.advice.pages import MaintenancePages
 from limnograph.services.advice.plan_log import PlanLog
 from limnograph.services.advice.plan_records import PlanRecords
 from limnograph.services.advice.saved_times import MeasuredSavings
-from limnograph.services.findings.storage.held_findings import HeldFindings
+from limnograph.services.advice.writing_jobs import writing_job
 from limnograph.settings import Settings, reread_catalogs
 from limnograph.wiring.observe import access_of
 from limnograph.wiring.server import ServerServices
@@ -54,6 +55,7 @@ def with_advice(services: ServerServices, source: AdviceSource, prices: Prices) 
         scans=lambda uuid: recent_scans(services.observers.recent.numbers, uuid),
         saved=MeasuredSavings(services.effect_records, options.clock),
         readers=services.observers.risks.needs,
+        jobs=lambda name, writer: writing_job(services.runs, name, writer, options.clock),
         prices=prices,
         trino=trino,
     )

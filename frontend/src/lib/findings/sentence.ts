@@ -174,7 +174,7 @@ const ADVICE: Record<FindingCode, string> = {
   overlap: 'Rewrite the data files with the sort order of the table',
   write_mode_mismatch: 'Set the write mode of this operation to merge-on-read',
   catalog_near_limit: 'Move tables to another namespace, or drop the ones that are not used',
-  held_bytes: 'Expire snapshots, or drop the branch or tag, after checking who reads them',
+  held_bytes: 'Expire snapshots, or drop the branch or tag, after checking their readers',
   deletes_not_materialized: 'Rewrite the files that have deletes, then expire the snapshots before',
   high_cardinality_partitioning: 'Partition by bucket of the column instead, and rewrite the table',
   cold_data: 'Archive or drop the partitions, or move them to cheaper storage',

@@ -38,6 +38,12 @@ test('what is not known is not in the sentence, and never 0', () => {
   expect(money(null, 'USD')).toBe('not known');
 });
 
+test('a change of properties takes no time and costs nothing: neither is unknown', () => {
+  const change = plan({ rule: 'writer', action: 'set_properties', predicted: NOTHING, value: NO_VALUE });
+  expect(planSentence(change, 'USD')).toBe('Changing how the table is written is recommended.');
+  expect(unknownParts(change)).toEqual(['saving']);
+});
+
 test('a rule of a later version is named by its action', () => {
   const later = plan({ rule: 'new_rule', action: 'rewrite_all', predicted: NOTHING, value: NO_VALUE });
   expect(planSentence(later, 'USD')).toBe('Running rewrite_all on 3 partitions is recommended.');

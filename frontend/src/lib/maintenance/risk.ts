@@ -30,6 +30,10 @@ const RISKS: Record<string, Risk> = {
     risk: REWRITE.risk,
     undo: 'Restore the version before it. This also undoes every later commit, and works only until a vacuum deletes its files.',
   },
+  set_properties: {
+    risk: 'No file changes now. Later commits follow the new properties.',
+    undo: 'Set the properties back. Files that were deleted in the meantime do not come back.',
+  },
   vacuum: {
     risk: 'Time travel to versions whose files are deleted fails, and so does a query that still reads one of them.',
     undo: 'It cannot be undone: the files are deleted.',

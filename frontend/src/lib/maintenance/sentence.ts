@@ -3,7 +3,7 @@ import { bytes } from '#lib/format/bytes.ts';
 import { count } from '#lib/format/count.ts';
 import { CODES, codeWord, type FindingCode } from '#lib/findings/words.ts';
 import { money, NOT_KNOWN, paybackText, timeBetween } from './amounts.ts';
-import { openGuards, ruleName, type Plan } from './words.ts';
+import { isWork, openGuards, ruleName, type Plan } from './words.ts';
 
 /** `3 partitions`, `partition day=2026-11-20`, `the whole table`. */
 export function scopeText({ partitions }: Plan['scope']): string {
@@ -68,10 +68,11 @@ export function planSentence(plan: Plan, currency: string): string {
 }
 
 /** What the sentence cannot say: `time`, `cost`, `saving`. */
-export function unknownParts({ predicted, value }: Plan): string[] {
+export function unknownParts(plan: Plan): string[] {
+  const { predicted, value } = plan;
   return [
-    predicted.seconds === null && 'time',
-    predicted.cost === null && 'cost',
+    isWork(plan) && predicted.seconds === null && 'time',
+    isWork(plan) && predicted.cost === null && 'cost',
     value.money_per_month === null && 'saving',
   ].filter((part) => part !== false);
 }

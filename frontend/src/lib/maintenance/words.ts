@@ -43,6 +43,7 @@ const ACTIONS: Record<string, string> = {
   remove_orphan_files: 'removal of orphan files',
   optimize: 'optimize',
   vacuum: 'vacuum',
+  set_properties: 'table properties',
 };
 
 /** `compaction`; an action without a name of its own is shown as it is. */
@@ -58,6 +59,9 @@ export function engineName(engine: Engine, format: string | null): string {
   if (format === 'delta') return 'deltalake';
   return format === 'iceberg' ? 'PyIceberg' : 'Python';
 }
+
+/** Whether the plan does work that takes time and costs money. */
+export const isWork = ({ action }: Pick<Plan, 'action'>): boolean => action !== 'set_properties';
 
 /** Conditions that do not hold. */
 export const openGuards = ({ guards }: Pick<Plan, 'guards'>): Schemas['PlanGuard'][] =>

@@ -30,10 +30,10 @@ def test_what_an_expiry_by_the_own_retention_frees_counts_from_one_gib_on() -> N
 
 
 def test_bytes_within_the_own_retention_are_wanted() -> None:
-    thirty = OwnRetention(age=30 * DAY, declared=True)
+    thirty = OwnRetention(age_us=30 * DAY, declared=True)
     assert over(held_levels(sizes(), thirty, (), LIMITS)) == {}
-    assert freed_beyond(sizes(), OwnRetention(age=7 * DAY)) == GIB
-    assert freed_beyond(sizes(), OwnRetention(age=7 * DAY + 1)) == 0
+    assert freed_beyond(sizes(), OwnRetention(age_us=7 * DAY)) == GIB
+    assert freed_beyond(sizes(), OwnRetention(age_us=7 * DAY + 1)) == 0
 
 
 def test_a_large_table_needs_a_twentieth_of_its_size() -> None:

@@ -32,7 +32,7 @@ def select(choice: PartitionChoice) -> list[Conjunction]:
         conjunctions.append(tuple(atoms))
     if not all(conjunctions):
         raise NoStatement("The files have no partition values: only a statement for the whole table selects them.")
-    merged = _joined(conjunctions)
+    merged = joined(conjunctions)
     if len(merged) > MOST_CONJUNCTIONS:
         raise NoStatement(f"A condition for {len(choice.chosen):,} partitions is too long to be checked.")
     return merged
@@ -57,7 +57,7 @@ def _not_exact(scope: PartitionScope, other: PartitionScope) -> str:
     return f"A condition for partition {shown(label(scope))} also selects partition {shown(label(other))}{spec}."
 
 
-def _joined(conjunctions: Sequence[Conjunction]) -> list[Conjunction]:
+def joined(conjunctions: Sequence[Conjunction]) -> list[Conjunction]:
     """Adjacent ranges as one, if all else is equal."""
     found: list[Conjunction] = []
     ranges: dict[tuple[object, ...], list[ValueRange]] = defaultdict(list)

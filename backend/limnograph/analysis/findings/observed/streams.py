@@ -20,14 +20,14 @@ FEW = 8
 
 
 class StreamSamples(NamedTuple):
-    """Lag of one stream over time. `times`: ascending, microseconds; `lags`: seconds; `gap`: usual seconds between its
-    commits, None: unknown; `objective`: seconds that are promised, None: none.
+    """Lag of one stream over time. `times`: ascending, microseconds; `lags`: seconds; `gap_s`: usual seconds between
+    its commits, None: unknown; `objective`: seconds that are promised, None: none.
     """
 
     stream: str
     times: Ints
     lags: Floats
-    gap: float | None
+    gap_s: float | None
     objective: float | None = None
 
 
@@ -68,9 +68,9 @@ def limit_seconds(samples: StreamSamples, limits: FindingLimits) -> float | None
     """The lag above which a stream is behind; None if nothing says what is usual."""
     if samples.objective is not None:
         return samples.objective
-    if samples.gap is None:
+    if samples.gap_s is None:
         return None
-    return max(limits.lag_triggers * samples.gap, limits.lag_least / MICROS_PER_SECOND)
+    return max(limits.lag_triggers * samples.gap_s, limits.lag_least / MICROS_PER_SECOND)
 
 
 def gap_seconds(commits: Sequence[Micros]) -> float | None:
@@ -80,8 +80,8 @@ def gap_seconds(commits: Sequence[Micros]) -> float | None:
     return float(np.median(np.diff(np.array(commits, np.int64)))) / MICROS_PER_SECOND
 
 
-def _episode(samples: StreamSamples, stretch: Stretch, limit: float, lag: float | None) -> Episode:
+def _episode(samples: StreamSamples, stretch: Stretch, limit: float, lag_s: float | None) -> Episode:
     evidence: dict[str, Detail] = {"threshold_seconds": round(limit)}
-    if lag is not None:
-        evidence |= {"lag_seconds": round(lag)}
+    if lag_s is not None:
+        evidence |= {"lag_seconds": round(lag_s)}
     return Episode("stream_lag", samples.stream, stretch, CODES["stream_lag"].severity, None, evidence)

@@ -33,7 +33,7 @@ def held_levels(
             freed,
             limit,
             severity,
-            {**shared, "freed_bytes": freed, "retention_days": round(retention.age / DAY, 2)},
+            {**shared, "freed_bytes": freed, "retention_days": round(retention.age_us / DAY, 2)},
         )
     ]
     for name, size in sorted(bytes_.by_ref.items()):
@@ -51,5 +51,5 @@ def freed_beyond(bytes_: TableBytes, retention: OwnRetention) -> int:
     """Bytes that an expiry beyond the table's own retention frees: those of the first age listed that is not less; a
     lower bound between two ages, 0 beyond the last.
     """
-    days = retention.age / DAY
+    days = retention.age_us / DAY
     return max((size for age, size in bytes_.by_age if age >= days), default=0)

@@ -40,7 +40,7 @@ def at_risk_levels(
         lost = next((each for each in need.snapshot_ids if each in gone), None)
         if lost is not None:
             found.setdefault(need.reader, _level(need, lost, rule))
-        elif need.because == "declared" and need.lag > rule.age and len(snapshots) > rule.least:
+        elif need.because == "declared" and need.lag_us > rule.age_us and len(snapshots) > rule.least:
             found.setdefault(need.reader, _level(need, None, rule))
     return [found[reader] for reader in sorted(found)]
 
@@ -51,6 +51,6 @@ def _level(need: ReaderNeed, lost: int | None, rule: OwnRetention) -> SubjectLev
         "reason": need.because,
         "last_seen": to_millis(need.last_seen),
         "needed_until": to_millis(need.needed_until),
-        "retention_days": round(rule.age / DAY, 2),
+        "retention_days": round(rule.age_us / DAY, 2),
     }
     return SubjectLevel("reader_at_risk", need.reader, 1, 1, CODES["reader_at_risk"].severity, evidence)

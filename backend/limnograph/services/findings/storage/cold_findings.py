@@ -66,13 +66,13 @@ class ColdFindings:
         size = head.total_bytes if head else None
         if head is None or size is None or size < self._limits.cold_bytes:
             return []
-        since = now - self._limits.cold_days * DAY
+        since = Micros(now - self._limits.cold_days * DAY)
         is_whole = table.last_at <= since
         partitions = [PartitionWrite(size, table.last_at)] if is_whole else self._partitions(table, since)
         found = cold_levels(partitions, size, KnownReads(), now, self._limits)
         return cold_levels(partitions, size, self._reads(table, now), now, self._limits) if found[0].is_over else found
 
-    def _partitions(self, table: HotTable, since: int) -> list[PartitionWrite]:
+    def _partitions(self, table: HotTable, since: Micros) -> list[PartitionWrite]:
         """The live partitions, as far as their last rows name them. Raises SourceError."""
         day = Micros(table.last_at // DAY * DAY)
         query = MetaQuery(
@@ -108,7 +108,7 @@ class ColdFindings:
         )
 
 
-def _expired_before(fact: SnapshotFact, since: int) -> Micros | None:
+def _expired_before(fact: SnapshotFact, since: Micros) -> Micros | None:
     """When a commit that expired was made at the latest: before the oldest snapshot; None if that is too recent."""
     oldest = fact.oldest_snapshot_at
     return oldest if oldest is not None and oldest <= since else None

@@ -38,11 +38,11 @@ _log = logging.getLogger("limnograph.findings")
 
 
 class ReaderPattern(NamedTuple):
-    """Readers of tables that may be behind. `tables`, `jobs`: patterns; `lag`: microseconds."""
+    """Readers of tables that may be behind. `tables`, `jobs`: patterns; `lag_us`: microseconds."""
 
     jobs: str
     tables: str
-    lag: int
+    lag_us: int
 
 
 class RiskSources(NamedTuple):
@@ -99,7 +99,7 @@ class ReaderRisks:
     def declared(self, name: TableName) -> list[DeclaredReader]:
         """Readers of a table that the settings declare."""
         return [
-            DeclaredReader(each.jobs, each.lag) for each in self._sources.declared if matches(each.tables, str(name))
+            DeclaredReader(each.jobs, each.lag_us) for each in self._sources.declared if matches(each.tables, str(name))
         ]
 
     def reads_of_tables(self, now: Micros) -> dict[str, list[TableRead]]:
