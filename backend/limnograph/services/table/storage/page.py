@@ -63,25 +63,30 @@ class StoragePages:
     async def _answer(self, name: TableName, history: History, snapshot_id: int | None) -> _KeptAnswer:
         if self._source is None:
             return self._unread("this server does not read the storage of tables")
-        location = await asyncio.to_thread(located, self._engine, history)
-        if location is None:
-            return self._unread("no readable metadata of the table is known")
-        key = (history.uuid, location, snapshot_id)
         if self._waiting >= MOST_WAITING:
             raise TooManyRequests("too many requests read the storage of tables at the same time", RETRY_S)
         self._waiting += 1
         try:
+            location = await asyncio.to_thread(located, self._engine, history)
+            if location is None:
+                return self._unread("no readable metadata of the table is known")
+            key = (history.uuid, location, snapshot_id)
+            if known := self._known(key):
+                return known
             async with self._turn:
-                return await self._kept_or_read(key, self._source, due_of(name, history, location))
+                return self._known(key) or await self._read(key, self._source, due_of(name, history, location))
         finally:
             self._waiting -= 1
 
-    async def _kept_or_read(self, key: Key, source: TableStorageReader, due: DueTable) -> _KeptAnswer:
-        now = self._clock.now()
+    def _known(self, key: Key) -> _KeptAnswer | None:
         known = self._kept.get(key)
-        if known is not None and 0 <= now - known.at < KEPT_S * MICROS_PER_SECOND:
-            self._kept.move_to_end(key)
-            return known
+        if known is None or not 0 <= self._clock.now() - known.at < KEPT_S * MICROS_PER_SECOND:
+            return None
+        self._kept.move_to_end(key)
+        return known
+
+    async def _read(self, key: Key, source: TableStorageReader, due: DueTable) -> _KeptAnswer:
+        now = self._clock.now()
         try:
             reading = await asyncio.to_thread(source.storage, due, key[2], to_millis(now))
         except MetadataError as error:
