@@ -13,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import advise
 import backfill
 import cold
 import columns
@@ -39,9 +40,11 @@ MEASURES: dict[str, Measure] = {
     **dashboard.MEASURES,
     **findings.MEASURES,
     **held.MEASURES,
+    **advise.MEASURES,
     **first_start.MEASURES,
 }
 APART = {
+    "advise_large",
     "append_age",
     "scan",
     "first_sight",

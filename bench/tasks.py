@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import advise_tasks
 import backfill_tasks
 import findings_tasks
 import held_tasks
@@ -211,6 +212,7 @@ TASKS: dict[str, Callable[..., Any]] = (
     | serving_tasks.TASKS
     | findings_tasks.TASKS
     | held_tasks.TASKS
+    | advise_tasks.TASKS
 )
 
 

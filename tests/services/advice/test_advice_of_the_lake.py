@@ -176,6 +176,22 @@ def test_a_commit_after_the_evaluation_is_a_guard_that_does_not_hold(world: Advi
     assert advice.recommendations[0].guards[-1] == guard
 
 
+def test_a_table_that_someone_looks_at_is_evaluated_next(world: AdvisedLake) -> None:
+    for seed, name in enumerate(("a", "b", "c", "orders")):
+        world.add(name, 3, seed=seed + 1)
+    made = world.start()
+    assert made.backend.maintenance is not None
+    assert made.advisor is not None
+    made.advisor.evaluate_next()
+    last = {"a", "b", "c", "orders"} - set(world.source.reads)
+    looked_at = min(last)
+    made.backend.maintenance.table(TableName("lake", "sales", looked_at))
+    made.advisor.evaluate_next()
+    assert world.source.reads[1] == looked_at
+    evaluate(made)
+    assert sorted(world.source.reads) == ["a", "b", "c", "orders"]
+
+
 def test_a_dropped_table_leaves_the_queue(world: AdvisedLake) -> None:
     from serving_kit import change
 

@@ -94,16 +94,18 @@ def _of_ref(metadata: TableMetadata, name: str, ref: SnapshotRef, now: Millis, r
     """Snapshots that a ref keeps, by its own retention where it has one, not below the floors."""
     if ref.type != "branch" and name != MAIN:
         return {ref.snapshot_id}
-    age = max(ref.retention.get("max-snapshot-age-ms", rule.age_ms), LEAST_AGE_MS)
-    return _of_branch(metadata, ref, now, age, max(ref.retention.get("min-snapshots-to-keep", rule.kept), LEAST_KEPT))
+    age_ms = max(ref.retention.get("max-snapshot-age-ms", rule.age_ms), LEAST_AGE_MS)
+    return _of_branch(
+        metadata, ref, now, age_ms, max(ref.retention.get("min-snapshots-to-keep", rule.kept), LEAST_KEPT)
+    )
 
 
-def _of_branch(metadata: TableMetadata, ref: SnapshotRef, now: Millis, age: int | None, least: int) -> set[int]:
-    """A branch's snapshot and its ancestors until one is too old and enough are kept. `age` None: all of them."""
+def _of_branch(metadata: TableMetadata, ref: SnapshotRef, now: Millis, age_ms: int | None, least: int) -> set[int]:
+    """A branch's snapshot and its ancestors until one is too old and enough are kept. `age_ms` None: all of them."""
     kept: set[int] = set()
     for snapshot_id in metadata.ancestors(ref.snapshot_id):
         at = metadata.snapshots[snapshot_id].timestamp_ms
-        if len(kept) >= least and age is not None and at is not None and now - at > age:
+        if len(kept) >= least and age_ms is not None and at is not None and now - at > age_ms:
             break
         kept.add(snapshot_id)
     return kept | {ref.snapshot_id}

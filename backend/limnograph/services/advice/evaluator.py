@@ -47,6 +47,7 @@ class AdviceEvaluator:
         self.board = AdviceBoard()
         self._seen: dict[str, _EvaluatedState] = {}
         self._queue: list[str] = []
+        self._wanted: set[str] = set()
         self._chosen_at = Micros(0)
 
     @property
@@ -54,11 +55,19 @@ class AdviceEvaluator:
         """The prices of all costs and savings."""
         return self._judge.inputs.prices
 
+    def want(self, uuid: str) -> None:
+        """Evaluate a table next, because someone looks at it, unless it was evaluated already. Thread-safe."""
+        if uuid not in self._seen:
+            self._wanted.add(uuid)
+
     def evaluate_next(self) -> bool:
         """Evaluate the table that needs it most; False if none does. Blocks."""
         now = self._clock.now()
         if not self._queue and now - self._chosen_at >= CHOOSE_EVERY:
             self._chosen_at, self._queue = now, self._due(now)
+        wanted, self._wanted = self._wanted, set()
+        first = [uuid for uuid in wanted if uuid not in self._seen]
+        self._queue = [*(uuid for uuid in self._queue if uuid not in wanted), *first]
         lake = self._store.reading.lake
         while self._queue:
             uuid = self._queue.pop()

@@ -94,6 +94,8 @@ class MaintenancePages:
         history = self._tables.now(name)
         board = self.board
         found, problem = board.tables.get(history.uuid), board.failed.get(history.uuid)
+        if found is None and history.uuid:
+            self._evaluator.want(history.uuid)
         plans = self._plans.of_table(history.uuid)[:PLANS_SHOWN]
         return TableMaintenance(
             advice=self._fresh(found) if found else None,

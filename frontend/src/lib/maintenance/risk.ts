@@ -31,7 +31,7 @@ const RISKS: Record<string, Risk> = {
     undo: 'Restore the version before it. This also undoes every later commit, and works only until a vacuum deletes its files.',
   },
   set_properties: {
-    risk: 'No file changes now. Commits from then on follow the new properties.',
+    risk: 'No file changes now. Later commits follow the new properties.',
     undo: 'Set the properties back. Files that were deleted in the meantime do not come back.',
   },
   vacuum: {

@@ -29,7 +29,7 @@ _METADATA = re.compile(r'<catalog>\.<namespace>\."<table>\$([a-z_]+)"')
 
 
 class FilledStatement(NamedTuple):
-    """`code`: None if it cannot be written. `note`: the reason, what was left out, or what is still to be replaced."""
+    """`code`: None if it cannot be written. `note`: the reason, the omitted parts, or the placeholders to replace."""
 
     code: str | None
     note: str | None

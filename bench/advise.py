@@ -1,0 +1,62 @@
+"""Rows `advise.*`: how plans compare with Iceberg's planner and with real rewrites, and advice on a large table."""
+
+from __future__ import annotations
+
+from rows import Bench, Measure, Row, taken
+
+from metadata_writer import MetadataTable
+
+COMMITS, FILES = 1_000, 100
+SECONDS, MEMORY = 10.0, 600.0
+PARITY_TABLES, REWRITES = 300, 40
+LEAST_SHARE = 0.005
+"""Stands for no miss at all: a ratio needs a number above 0."""
+
+
+def advise_plans(bench: Bench) -> list[Row]:
+    """Shares of misses. Iceberg's planner must agree on every table; nine of ten rewrites lie within the bounds."""
+    tables, rewrites = (PARITY_TABLES, REWRITES) if bench.full else (PARITY_TABLES // 10, REWRITES // 10)
+    wrong, done, outside = taken("advise_on_spark", tables, rewrites).value
+    parity, bytes_out = max(wrong / tables, LEAST_SHARE), max(outside / done, LEAST_SHARE)
+    note = (
+        f"share of {tables} random tables whose plan differs from Iceberg's; limit of the goal, {LEAST_SHARE} is none"
+    )
+    other = f"share of {done} rewrites with bytes outside the bounds; limit of the goal, {LEAST_SHARE} is none"
+    return [
+        Row("advise.planner_parity", parity, 0.01, "share", 2, note),
+        Row("advise.rewrite_bytes", bytes_out, 0.1, "share", 1, other),
+    ]
+
+
+def advise_large(bench: Bench) -> list[Row]:
+    """1,000 commits of 100 small files each, all of them live and retained."""
+    table = LongTable(bench.scratch / "long")
+    for _ in range(COMMITS):
+        table.append(*(table.file(("eu", "us", "ap")[i % 3], size=1 << 20) for i in range(FILES)))
+        table.forget()
+    location = MetadataTable.write(table)
+    found = taken("advise_large", location)
+    planned, peak = found.value
+    if planned != COMMITS * FILES:
+        raise SystemExit(f"{planned} files are planned of {COMMITS * FILES}")
+    note = f"{COMMITS:,} snapshots, {COMMITS * FILES:,} live files; limit of the goal"
+    return [
+        Row("advise.large_table_seconds", found.wall_s, SECONDS, "s", 1, note),
+        Row("advise.large_table_memory", peak, MEMORY, "MB", 1, f"{note}, peak of the parser"),
+    ]
+
+
+class LongTable(MetadataTable):
+    """Writes its metadata once, at the end, and remembers only the files of its head."""
+
+    def write(self) -> str:
+        return self.metadata_location
+
+    def forget(self) -> None:
+        """Of all snapshots but the head, what they hold."""
+        head = self.head() or 0
+        self.live, self.manifests = {head: self.live[head]}, {head: self.manifests[head]}
+        self.added, self.removed = {head: []}, {head: []}
+
+
+MEASURES: dict[str, Measure] = {"advise_plans": advise_plans, "advise_large": advise_large}
