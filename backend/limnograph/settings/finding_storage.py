@@ -60,16 +60,12 @@ class WriteModeSettings(FindingSettings, frozen=True, kw_only=True):
 
 
 class CatalogLimitSettings(FindingSettings, frozen=True, kw_only=True):
-    """A catalog that is nearly full, slow, or fails."""
+    """A namespace of a catalog that is nearly full."""
 
     tables: Count = _LIMITS.catalog_tables
     """Tables that one namespace of the catalog can hold. The default is the limit of AWS Glue for a database."""
     share: Share = _LIMITS.catalog_share
     """Share of this number."""
-    slow_seconds: Annotated[float, msgspec.Meta(gt=0)] = _LIMITS.catalog_slow / MICROS_PER_SECOND
-    """Duration of a request, 95th percentile."""
-    error_share: Share = _LIMITS.catalog_errors
-    """Share of the requests that fail."""
 
 
 class HeldBytesSettings(FindingSettings, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.pointer_findings import PointerFindings
 from limnograph.services.findings.read_findings import ReadFindings
 from limnograph.services.findings.report_findings import ReportFindings
+from limnograph.services.findings.storage.catalog_findings import CatalogFindings
 from limnograph.services.findings.storage.cold_findings import ColdFindings
 from limnograph.services.findings.storage.engine_findings import EngineFindings
 from limnograph.services.findings.storage.reader_risks import ReaderPattern, ReaderRisks, RiskSources
@@ -39,6 +40,7 @@ class Observers(NamedTuple):
     engines: EngineFindings
     cold: ColdFindings
     streams: StreamFindings
+    catalogs: CatalogFindings
 
     async def observe(self, evaluator: FindingsEvaluator) -> None:
         """Compute recent numbers, and hand all episodes to the evaluator. Called by one task."""
@@ -47,7 +49,7 @@ class Observers(NamedTuple):
         await asyncio.to_thread(self.commits.observe, evaluator)
         await self.reads.observe(evaluator)
         await asyncio.to_thread(self.columns.observe, evaluator)
-        for each in (self.risks, self.engines, self.cold):
+        for each in (self.risks, self.engines, self.cold, self.catalogs):
             await asyncio.to_thread(each.observe, evaluator)
         await self.streams.observe(evaluator)
 
@@ -80,4 +82,5 @@ def observers_of(sources: ObserverSources, clock: Clock, limits: FindingLimits) 
         EngineFindings(store, cold, clock, limits=limits),
         ColdFindings(store, cold, clock, limits=limits),
         StreamFindings(store, jobs, clock, limits=limits),
+        CatalogFindings(store, sighted, clock, limits=limits),
     )

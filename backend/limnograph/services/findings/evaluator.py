@@ -13,6 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from limnograph.analysis.findings.episodes import Episode
+from limnograph.analysis.findings.facts import no_facts
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.finding_codes import FindingCode, ObservedSource
@@ -97,6 +98,7 @@ class FindingsEvaluator:
             if table.uuid in self._evaluations and table.uuid not in begun_now:
                 rows += self._continue(table, now)
         rows += self._damaged(lake, now)
+        rows += self._of_catalogs(now)
         rows += self._retire(lake, now)
         recorded = self._record(rows, now)
         if rows or waiting or learned or self.board.evaluated is None:
@@ -258,6 +260,25 @@ class FindingsEvaluator:
                 )
                 self._current[key] = current
                 rows += new
+        return rows
+
+    def _of_catalogs(self, now: Micros) -> list[FindingFact]:
+        """Findings of catalogs, which have no history. O(catalogs with findings)."""
+        rows: list[FindingFact] = []
+        for catalog, episodes in self._observed.get("catalogs", {}).items():
+            name = TableName(catalog, "", "")
+            key = key_of_name(name)
+            current, new = transitions(
+                "",
+                name,
+                begun(no_facts(), 0, now, self._limits),
+                list(self._recorded[key].values()),
+                now,
+                disabled=self._limits.disabled,
+                observed={"catalogs": episodes},
+            )
+            self._current[key] = current
+            rows += new
         return rows
 
     def _retire(self, lake: Lake, now: Micros) -> list[FindingFact]:

@@ -183,3 +183,19 @@ def test_the_lag_of_a_stream_is_that_of_its_last_batch_or_the_time_without_progr
     assert samples.stream == "clicks"
     assert samples.lags.tolist() == [5.0] * 10 + ([60.0, 120.0] if progress else [5.0, 5.0])
     assert samples.gap_s == (60.0 if progress else None)
+
+
+def test_a_namespace_that_is_nearly_full_is_a_finding_of_its_catalog() -> None:
+    world = World()
+    limits = FindingLimits(catalog_tables=1)
+    server = parts(world.engine, clock=world.clock, inbox=world.inbox, limits=limits)
+    (fact,) = found(world, "catalog_near_limit", server)
+    assert (fact.catalog, fact.table, fact.table_uuid, fact.subject) == ("lake", "", None, "sales")
+    shown = server.backend.findings.shown(fact, [fact])
+    assert sentence_of(shown) == "sales has 1 of at most 1 tables"
+    again = parts(world.engine, clock=world.clock, inbox=world.inbox, limits=limits)
+    assert found(world, "catalog_near_limit", again) == [], "a restarted server finds the same"
+    assert world.open(again)["catalog_near_limit"].finding_id == fact.finding_id
+    roomy = parts(world.engine, clock=world.clock, inbox=world.inbox)
+    (closed,) = found(world, "catalog_near_limit", roomy)
+    assert (closed.finding_id, closed.state) == (fact.finding_id, "closed")

@@ -27,7 +27,8 @@ class LevelObserver:
         levels: Mapping[str, Sequence[SubjectLevel]],
         unknown: Collection[str] = (),
     ) -> None:
-        """Hand the episodes of all tables to the evaluator. `levels`: by table uuid; a table that is absent has none.
+        """Hand the episodes of all tables, or catalogs, to the evaluator. `levels`: by table uuid or name of the
+        catalog; one that is absent has none.
         `unknown`: tables whose measures are not known now; their findings stay as they are. Before the evaluator has
         read what is recorded, nothing changes. O(levels + tables with findings).
         """
@@ -55,6 +56,7 @@ class LevelObserver:
             opened = evaluator.known_open(code)
             if opened is None:
                 return None
-            for uuid, subjects in opened.items():
+            for key, subjects in opened.items():
+                uuid = key.rstrip(".") if self._source == "catalogs" else key
                 found.setdefault(uuid, {}).update({(code, subject): at for subject, at in subjects.items()})
         return found

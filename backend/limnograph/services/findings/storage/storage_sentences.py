@@ -83,7 +83,7 @@ def _catalog(finding: Finding) -> str:
     tables, limit = _number(finding, "tables"), _number(finding, "limit")
     if tables is not None and limit is not None:
         where = finding.subject or "the catalog"
-        return f"{where} has {words.count(int(tables))} tables; {words.count(int(limit))} are possible"
+        return f"{where} has {words.count(int(tables))} of at most {words.count(int(limit))} tables"
     slow, errors = _number(finding, "p95_seconds"), _number(finding, "error_share")
     if errors is not None:
         return f"{errors:.1%} of the requests to the catalog fail"
