@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from lakes import Lake, facts
+from limnograph.analysis.advice.statements.subject import StatementTable
+from limnograph.analysis.advice.statements.template import blocks_of, fill
+from limnograph.analysis.advice.statements.touched_rows import Predicate
 from limnograph.api.docs.runbooks import runbooks
 from limnograph.domain.facts.meta_tables import ChangeFact, PartitionFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.metadata.partition_predicate import string_literal
+from limnograph.domain.time import to_millis
 from limnograph.services.lake.history import history_of
 from limnograph.services.table.touched import touched_rows
 from serving_kit import HOUR, NOW, UUID, change, lake, moved, parts, row
@@ -69,14 +72,6 @@ def test_a_partly_known_commit_or_another_format_has_a_reason_instead_of_a_predi
     for found in (told(one, changed_partitions=300), told(one, format="delta"), told()):
         assert found.spark_sql is None
         assert found.note
-
-
-LITERALS = json.loads((ROOT / "frontend/src/lib/incident/spark-literals.json").read_text())
-
-
-@pytest.mark.parametrize(("text", "literal"), LITERALS)
-def test_literals_equal_those_of_the_dashboard(text: str, literal: str) -> None:
-    assert string_literal(text) == literal
 
 
 TABLES: dict[str, tuple[str, str, list[str]]] = {
@@ -136,6 +131,7 @@ def test_spark_selects_and_compacts_exactly_what_the_commit_wrote(
         kept("schema", NOW, 0, json.loads(found.schema().model_dump_json())),
         kept("spec", NOW, found.spec().spec_id, json.loads(found.spec().model_dump_json())),
     ]
+    fact = msgspec.structs.replace(fact, catalog="shared")
     touched = touched_rows(history_of(UUID, NAME, [], standing), fact)
     assert touched.spark_sql is not None, touched.note
     ids = sorted(row.id for row in spark.sql(f"SELECT id FROM {table} WHERE {touched.spark_sql}").collect())
@@ -146,14 +142,14 @@ def test_spark_selects_and_compacts_exactly_what_the_commit_wrote(
 
 
 def compaction(table: str, where: str) -> str:
-    """Spark's statement of the runbook, as the page of an incident fills it in."""
-    text = runbooks()["small-file-proliferation"]
-    (statement,) = [
-        each for each in re.findall(r"```sql\n(.*?);\n```", text, re.DOTALL) if "rewrite_data_files" in each
-    ]
+    """Spark's statement of the runbook, as the page of an incident has it."""
     catalog, namespace, plain = table.split(".")
-    return (
-        statement.replace("lake.system", f"{catalog}.system")
-        .replace("'sales.customer_events'", f"'{namespace}.{plain}'")
-        .replace("'<partition predicate>'", string_literal(where))
-    )
+    subject = StatementTable(catalog, (namespace,), plain, "")
+    (template,) = [
+        code
+        for language, code in blocks_of(runbooks()["small-file-proliferation"])
+        if language == "sql" and "rewrite_data_files" in code
+    ]
+    found = fill("sql", template, subject, Predicate(where), to_millis(NOW))
+    assert (found.note, found.code is None) == (None, False)
+    return str(found.code)

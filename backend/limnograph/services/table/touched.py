@@ -4,11 +4,11 @@ specs.
 
 from __future__ import annotations
 
+from limnograph.analysis.advice.statements.touched_rows import Predicate, PredicateColumn, Touched, predicate
 from limnograph.analysis.schema.field_trees import Tree, tree_of
 from limnograph.domain.answers.commits import TouchedRows
 from limnograph.domain.answers.tables import PartitionField
 from limnograph.domain.facts.meta_tables import SnapshotFact
-from limnograph.domain.metadata.partition_predicate import Predicate, PredicateColumn, Touched, predicate
 from limnograph.services.lake.history import History
 from limnograph.services.table.schema import versions as schemas
 
@@ -19,11 +19,12 @@ _IN_PART = Predicate(None, "Some partitions that the commit touched are unknown.
 
 def touched_rows(history: History, row: SnapshotFact) -> TouchedRows:
     """Rows of the partitions that the commit added files to; if it only removed files, of those it removed from."""
-    found = _predicate(history, row)
+    found = touched_predicate(history, row)
     return TouchedRows(spark_sql=found.sql, note=found.note)
 
 
-def _predicate(history: History, row: SnapshotFact) -> Predicate:
+def touched_predicate(history: History, row: SnapshotFact) -> Predicate:
+    """The same for each engine."""
     if row.format not in {None, ICEBERG}:
         return _OTHER_FORMAT
     changed = [p for p in row.partitions or () if p.added_data_files or p.removed_data_files]
@@ -31,7 +32,7 @@ def _predicate(history: History, row: SnapshotFact) -> Predicate:
         return _IN_PART
     written = [p for p in changed if p.added_data_files] or changed
     touched = [Touched(p.spec_id, p.partition) for p in written]
-    return predicate(touched, specs_of(history), columns_of(history))
+    return predicate(touched, specs_of(history), columns_of(history), row.catalog)
 
 
 def specs_of(history: History) -> dict[int, list[PartitionField]]:

@@ -32,7 +32,7 @@ def select(choice: PartitionChoice) -> list[Conjunction]:
         conjunctions.append(tuple(atoms))
     if not all(conjunctions):
         raise NoStatement("The files have no partition values: only a statement for the whole table selects them.")
-    merged = _joined(conjunctions)
+    merged = joined(conjunctions)
     if len(merged) > MOST_CONJUNCTIONS:
         raise NoStatement(f"A condition for {len(choice.chosen):,} partitions is too long to be checked.")
     return merged
@@ -57,7 +57,7 @@ def _not_exact(scope: PartitionScope, other: PartitionScope) -> str:
     return f"A condition for partition {shown(label(scope))} also selects partition {shown(label(other))}{spec}."
 
 
-def _joined(conjunctions: Sequence[Conjunction]) -> list[Conjunction]:
+def joined(conjunctions: Sequence[Conjunction]) -> list[Conjunction]:
     """Adjacent ranges as one, if all else is equal."""
     found: list[Conjunction] = []
     ranges: dict[tuple[object, ...], list[ValueRange]] = defaultdict(list)
@@ -75,9 +75,9 @@ def _joined(conjunctions: Sequence[Conjunction]) -> list[Conjunction]:
 
 def _adjacent(spans: Iterable[ValueRange]) -> list[ValueRange]:
     found: list[ValueRange] = []
-    for span in sorted(spans, key=lambda span: span.start):
-        if found and found[-1].end >= span.start:
-            found[-1] = found[-1]._replace(end=max(found[-1].end, span.end))
+    for span in sorted(spans, key=lambda span: span.low):
+        if found and found[-1].high >= span.low:
+            found[-1] = found[-1]._replace(high=max(found[-1].high, span.high))
         else:
             found.append(span)
     return found

@@ -20,6 +20,8 @@ from limnograph.analysis.advice.statements.words import checked_name, checked_va
 
 _ESCAPED = re.compile(r"\$(?=\{)|;|(?<=-)-|(?<=/)\*|(?<=\*)/")
 _UUID_BYTES = 16
+_INT, _LONG = 2**31, 2**63
+"""A larger number is a long only with a suffix."""
 
 
 def identifier(name: str) -> str:
@@ -49,20 +51,22 @@ def _escape(character: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def condition(conjunctions: Sequence[Conjunction], catalog: str) -> str:
-    """The condition of `where`. `catalog`: the one whose functions compute transforms. Equalities are joined by OR: a
-    scan with IN fails on a partition whose value is null (docs/adr/0047).
+def condition(conjunctions: Sequence[Conjunction], catalog: str | None) -> str:
+    """The condition of `where`. `catalog`: the one whose functions compute transforms; None: there is none. Equalities
+    are joined by OR: a scan with IN fails on a partition whose value is null (docs/adr/0047).
     """
     texts = [" AND ".join(_atom(atom, catalog) for atom in conjunction) for conjunction in conjunctions]
     return texts[0] if len(texts) == 1 else " OR ".join(f"({text})" for text in texts)
 
 
-def _atom(atom: Atom, catalog: str) -> str:
+def _atom(atom: Atom, catalog: str | None) -> str:
     if isinstance(atom, IsNull):
         return f"{column(atom.path)} IS NULL"
     if isinstance(atom, Equal):
         return f"{column(atom.path)} = {literal(atom.type, atom.value)}"
     if isinstance(atom, Transformed):
+        if catalog is None:
+            raise NoStatement(f"Without a catalog, Spark has no function {atom.transform}.")
         value = str(atom.value) if atom.transform == "bucket" else literal(atom.type, atom.value)
         return f"{name((catalog,))}.system.{atom.transform}({atom.size}, {column(atom.path)}) = {value}"
     return _span(atom)
@@ -70,9 +74,9 @@ def _atom(atom: Atom, catalog: str) -> str:
 
 def _span(atom: ValueRange) -> str:
     at = column(atom.path)
-    if atom.type == "date" and atom.end == atom.start + 1:
-        return f"{at} = {literal(atom.type, atom.start)}"
-    return f"{at} >= {literal(atom.type, atom.start)} AND {at} < {literal(atom.type, atom.end)}"
+    if atom.type == "date" and atom.high == atom.low + 1:
+        return f"{at} = {literal(atom.type, atom.low)}"
+    return f"{at} >= {literal(atom.type, atom.low)} AND {at} < {literal(atom.type, atom.high)}"
 
 
 def literal(kind: str, value: float | str | bytes) -> str:
@@ -89,10 +93,8 @@ def literal(kind: str, value: float | str | bytes) -> str:
 
 
 def _integer(kind: str, value: int) -> str:
-    if kind == "int":
-        return str(value)
-    if kind == "long":
-        return f"{value}L" if -(2**63) <= value < 2**63 else str(value)
+    if kind in {"int", "long"}:
+        return f"{value}L" if _INT <= abs(value) <= _LONG and value != _LONG else str(value)
     if kind == "date":
         return f"DATE '{date_text(value)}'"
     if kind == "timestamptz":

@@ -34,12 +34,27 @@ def table_name(table: StatementTable) -> str:
     """The table's full name; parts are quoted where necessary. Raises NoStatement: Trino cannot address it, or as
     above.
     """
+    return ".".join(_part(part) for part in _addressed(table))
+
+
+def catalog_name(table: StatementTable) -> str:
+    """The name of the table's catalog."""
+    return _part(_addressed(table)[0])
+
+
+def metadata_table(table: StatementTable, kind: str) -> str:
+    """A metadata table such as `lake.sales."orders$files"`."""
+    *place, _ = map(_part, _addressed(table))
+    return ".".join((*place, identifier(f"{table.path[-1]}${kind}")))
+
+
+def _addressed(table: StatementTable) -> tuple[str, ...]:
     path = table.path
     if len(path) != _LEVELS:
         raise NoStatement("Trino addresses tables in a namespace of one level.")
     if "$" in path[-1] or "@" in path[-1]:
         raise NoStatement(f"Trino reads `$` and `@` in the name {shown(path[-1])} as a metadata table or a version.")
-    return ".".join(_part(part) for part in (table.trino_catalog or path[0], *path[1:]))
+    return (table.trino_catalog or path[0], *path[1:])
 
 
 def _part(name: str) -> str:
@@ -75,7 +90,7 @@ def _atom(atom: Atom) -> str:
         return f"{_column(atom.path)} = {literal(atom.type, atom.value)}"
     if isinstance(atom, ValueRange):
         at = _column(atom.path)
-        return f"{at} >= {literal(atom.type, atom.start)} AND {at} < {literal(atom.type, atom.end)}"
+        return f"{at} >= {literal(atom.type, atom.low)} AND {at} < {literal(atom.type, atom.high)}"
     raise NoStatement(f"Trino cannot select partitions of the transform {atom.transform}.")
 
 
