@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import shutil
 import threading
 import time
@@ -35,11 +34,14 @@ from limnograph.analysis.advice.statements import iceberg
 from limnograph.analysis.advice.statements import trino as trino_dialect
 from limnograph.analysis.advice.statements.scopes import PartitionChoice, PartitionScope, ScopeField
 from limnograph.analysis.advice.statements.subject import StatementTable
+from limnograph.analysis.advice.statements.template import blocks_of, fill
+from limnograph.analysis.advice.statements.touched_rows import Predicate
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
 from limnograph.domain.facts.cookbook import EXAMPLES, TRINO, ExampleQuery
 from limnograph.domain.facts.events import ReportFact
 from limnograph.domain.facts.meta_tables import REPORTS
 from limnograph.domain.inbound.trino_events import TrinoQueryEvent
+from limnograph.domain.time import Millis
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.ports.stopping import STOP, Stop
 from limnograph.services.events.bodies import parse
@@ -237,14 +239,20 @@ def test_every_statement_of_the_runbooks_runs(world: World) -> None:
     meta.catalog.create_table((meta.namespace, REPORTS.name), iceberg_schema(REPORTS), properties=table_properties())
     meta.catalog.create_namespace("sales")
     asked, table = coordinator(world), "lake.sales.customer_events"
-    texts = [file.read_text() for file in sorted(RUNBOOKS.glob("*.md"))]
-    blocks = [block for text in texts for block in re.findall(r"```trino\n(.*?)```", text, re.DOTALL)]
+    subject = StatementTable("lake", ("sales",), "customer_events", "")
+    day = Predicate("`event_date` = DATE '2026-11-21'", None, "event_date >= DATE '2026-11-21'")
+    blocks = [
+        str(fill(language, code, subject, day, Millis(0)).code).replace("<meta catalog>", "lake")
+        for file in sorted(RUNBOOKS.glob("*.md"))
+        for language, code in blocks_of(file.read_text())
+        if language == "trino"
+    ]
     statements = [part.strip().rstrip(";") for block in blocks for part in block.split(";\n") if part.strip()]
     assert len(statements) >= 10
     for statement in (
         f"CREATE TABLE {table} (id bigint, event_date date) WITH (partitioning = ARRAY['event_date'])",
         f"INSERT INTO {table} VALUES (1, DATE '2026-11-20'), (2, DATE '2026-11-21')",
-        *(statement.replace("<partition predicate>", "event_date >= DATE '2026-11-21'") for statement in statements),
+        *statements,
     ):
         asked.ask(Statement(statement, []), time.monotonic() + 60)
     assert rows(asked.ask(Statement(f"SELECT count(*) FROM {table}", []), time.monotonic() + 60)) == [[2]]

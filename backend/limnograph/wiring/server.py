@@ -73,6 +73,7 @@ from limnograph.services.table.overview import TableService
 from limnograph.services.table.partitions.page import PartitionPages
 from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
+from limnograph.services.table.runbook import TableRunbooks
 from limnograph.services.table.schema.page import SchemaPages
 from limnograph.services.timeline.tier_reader import TierReader
 from limnograph.services.timeline.timeline import TimelineService
@@ -308,6 +309,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         timelines=_timelines(options, shared, old, reads),
         commits=commits,
         commit_details=details,
+        runbooks=TableRunbooks(store, details, options.trino_catalogs, clock),
         partitions=PartitionPages(store, old, clock),
         schemas=SchemaPages(store, old, clock),
         refs=RefPages(store, old, clock),
@@ -363,13 +365,9 @@ def _events(options: ServerOptions, shared: SharedServices) -> EventIntake:
 
 
 def _alert_pages(options: ServerOptions, shared: SharedServices, context: AlertContext) -> AlertPages:
+    metrics, manager = shared.metrics, options.alertmanager
     return AlertPages(
-        shared.alerts,
-        context,
-        options.clock,
-        metrics=shared.metrics,
-        active=options.active,
-        alertmanager=options.alertmanager,
+        shared.alerts, context, options.clock, metrics=metrics, active=options.active, alertmanager=manager
     )
 
 

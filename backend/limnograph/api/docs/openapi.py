@@ -44,6 +44,7 @@ from limnograph.domain.answers import (
     partitions,
     reads,
     refs,
+    runbooks,
     schemas,
     timeline,
 )
@@ -62,6 +63,7 @@ _WIRE = (
     timeline.Timeline,
     commits.CommitsPage,
     commits.CommitDetail,
+    runbooks.TableRunbook,
     partitions.PartitionsPage,
     schemas.SchemaPage,
     refs.RefsPage,

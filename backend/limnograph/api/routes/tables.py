@@ -9,15 +9,17 @@ import msgspec
 from litestar import Request, Router, get
 from litestar.di import NamedDependency
 
+from limnograph.api.docs.runbooks import runbooks
 from limnograph.api.wire import parameters as p
 from limnograph.api.wire import values as v
 from limnograph.api.wire.access import FAILED, LAKE_PAGE, TABLE_PAGE
 from limnograph.api.wire.pagination import resolved
 from limnograph.api.wire.problems import documented
 from limnograph.domain.answers.commits import CommitDetail, CommitsPage
+from limnograph.domain.answers.runbooks import TableRunbook
 from limnograph.domain.answers.tables import FleetHeat, TableDetail, TableFacets, TablesPage
 from limnograph.domain.answers.timeline import Timeline
-from limnograph.domain.errors import SourceError
+from limnograph.domain.errors import NotFound, SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import DEFAULT_LIMIT, CommitsQuery, FleetQuery
 from limnograph.domain.time import Millis, TimeRange, to_millis
@@ -261,6 +263,34 @@ async def get_commit(
 
 
 @get(
+    "/runbooks/{name:str}",
+    operation_id="getTableRunbook",
+    summary="A runbook for a table",
+    responses=documented(404, 503),
+    opt=TABLE_PAGE,
+)
+async def get_table_runbook(
+    *,
+    backend: NamedDependency[Backend],
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+    name: p.RunbookName,
+    snapshot_id: p.WrittenBy = None,
+) -> TableRunbook:
+    """A runbook of docs/runbooks whose statements address the table by its own names; with `snapshot_id`, those that
+    take a condition select the rows that this commit wrote. A statement that cannot be written safely is null, with the
+    reason. The response changes nothing: statements are run by users.
+    """
+    text = runbooks().get(name)
+    if text is None:
+        raise NotFound(f"there is no runbook {name!r}")
+    found = v.known_name(backend, catalog, namespace, table)
+    commit = None if snapshot_id is None else v.snapshot_id(snapshot_id)
+    return await backend.runbooks.filled(name, text, found, commit)
+
+
+@get(
     "/commits",
     operation_id="listCommits",
     summary="Commits of all tables",
@@ -308,6 +338,6 @@ def _commits(
 
 one_table = Router(
     "/tables/{catalog:str}/{namespace:str}/{table:str}",
-    route_handlers=[get_table, get_timeline, list_table_commits, get_commit],
+    route_handlers=[get_table, get_timeline, list_table_commits, get_commit, get_table_runbook],
 )
 HANDLERS = [list_tables, get_table_facets, get_heat, one_table, list_commits]

@@ -136,6 +136,17 @@ Dir = Annotated[Direction, QueryParameter(name="dir", description="Unknown value
 SnapshotId = Annotated[
     str, PathParameter(description="Snapshot id as text, with all digits.", schema_extra={"pattern": "^-?[0-9]{1,19}$"})
 ]
+RunbookName = Annotated[
+    str, PathParameter(description="Name of a runbook.", schema_extra={"pattern": "^[a-z0-9-]{1,80}$"})
+]
+WrittenBy = Annotated[
+    str | None,
+    QueryParameter(
+        name="snapshot_id",
+        description="The commit whose rows the statements select, as text.",
+        schema_extra={"pattern": "^-?[0-9]{1,19}$"},
+    ),
+]
 Grew = Annotated[
     float | None,
     QueryParameter(

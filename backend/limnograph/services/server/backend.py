@@ -26,6 +26,7 @@ from limnograph.services.table.overview import TableService
 from limnograph.services.table.partitions.page import PartitionPages
 from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
+from limnograph.services.table.runbook import TableRunbooks
 from limnograph.services.table.schema.page import SchemaPages
 from limnograph.services.timeline.timeline import TimelineService
 
@@ -43,6 +44,8 @@ class Backend(NamedTuple):
     """Lists of commits, of one table or of all."""
     commit_details: CommitDetails
     """One commit."""
+    runbooks: TableRunbooks
+    """Runbooks for one table."""
     partitions: PartitionPages
     """Partitions of one table."""
     schemas: SchemaPages

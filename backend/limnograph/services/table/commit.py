@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from limnograph.analysis.advice.statements.touched_rows import Predicate
 from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChange, SizeShape
 from limnograph.domain.answers.contention import AttemptsOfCommit
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
@@ -23,7 +24,7 @@ from limnograph.services.reads.attempts import AttemptSource
 from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import commit_row
 from limnograph.services.table.reads.contention import commit_attempts
-from limnograph.services.table.touched import touched_rows
+from limnograph.services.table.touched import touched_predicate, touched_rows
 from limnograph.services.table.writing_runs import writing_run
 
 AROUND = 6 * 3_600 * MICROS_PER_SECOND
@@ -104,6 +105,12 @@ class CommitDetails:
             findings=findings_of_commit(self._findings.board, history.uuid, row.snapshot_id, self._findings.shown),
             attempts=attempts,
         )
+
+    async def touched(self, name: TableName, snapshot_id: int) -> Predicate:
+        """Conditions for the rows that a commit wrote. Raises NotFound, SourceError."""
+        with self._store.reads.page():
+            found = await self._store.reads.ask(self._find, name, snapshot_id)
+        return touched_predicate(found.history, found.row)
 
     async def note_target(self, name: TableName, snapshot_id: int) -> NoteTarget:
         """A commit as the target of a note. Raises NotFound, SourceError."""

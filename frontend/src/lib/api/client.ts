@@ -160,6 +160,20 @@ export async function getRunbook(name: string, signal?: AbortSignal): Promise<st
   }
 }
 
+/** Statements of a runbook for a table; for the rows that a commit wrote, if one is named. */
+export const getTableRunbook = (
+  ref: TableRef,
+  name: string,
+  snapshotId: string | null,
+  signal?: AbortSignal,
+) =>
+  request(
+    'get',
+    '/api/v1/tables/{catalog}/{namespace}/{table}/runbooks/{name}',
+    { path: { ...pathOf(ref), name }, query: snapshotId === null ? {} : { snapshot_id: snapshotId } },
+    signal,
+  );
+
 export type ExplainQuestion = NonNullable<
   paths['/api/v1/tables/{catalog}/{namespace}/{table}/explain']['get']['parameters']['query']
 >;

@@ -718,6 +718,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/runbooks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A runbook for a table
+         * @description A runbook of docs/runbooks whose statements address the table by its own names; with `snapshot_id`, those that
+         *     take a condition select the rows that this commit wrote. A statement that cannot be written safely is null, with the
+         *     reason. The response changes nothing: statements are run by users.
+         */
+        get: operations["getTableRunbook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables/{catalog}/{namespace}/{table}/schema": {
         parameters: {
             query?: never;
@@ -2921,6 +2943,15 @@ export interface components {
             written_snapshot_id: string | null;
         };
         /**
+         * RunbookStatement
+         * @description A code block of the runbook, for the table. `code`: null if it cannot be written for this table. `note`: the
+         *         reason, the omitted condition, or placeholders to replace; null: the code can be run as it is.
+         */
+        RunbookStatement: {
+            code: string | null;
+            note: string | null;
+        };
+        /**
          * S3Bucket
          * @description Bucket of an object.
          */
@@ -3336,6 +3367,14 @@ export interface components {
             table: string;
             table_uuid: string | null;
             values: components["schemas"]["TableValues"];
+        };
+        /**
+         * TableRunbook
+         * @description The statements of a runbook for one table, one per code block of its text (`/docs/runbooks/NAME`), in order.
+         */
+        TableRunbook: {
+            name: string;
+            statements: components["schemas"]["RunbookStatement"][];
         };
         /**
          * TableStreamEvent
@@ -6969,6 +7008,112 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RefsPage"];
+                };
+            };
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTableRunbook: {
+        parameters: {
+            query?: {
+                /** @description The commit whose rows the statements select, as text. */
+                snapshot_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+                /** @description Name of a runbook. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableRunbook"];
                 };
             };
             /** @description The response with the `ETag` of `If-None-Match` is still current. */

@@ -12,6 +12,7 @@ NAMES = {
     "namespace": "sales",
     "table": "orders",
     "snapshot_id": "5184430069070270604",
+    "name": "small-file-proliferation",
     "prefix": "main",
     "fingerprint": "9266ef3da838ad95",
     "finding_id": "dfe75855290ab4444625635c4ca316ec",
