@@ -5,6 +5,7 @@ import {
   getCommit,
   getExplanation,
   getRunbook,
+  getTableRunbook,
   getTimeline,
   listEffects,
   postLabel,
@@ -24,6 +25,7 @@ import { absolute, type RangeText } from '#lib/time/range.ts';
 import { commitsOf, type Answer, type CommitEvent } from '#lib/api/lanes.ts';
 import { lanesFor, withAlert } from './lanes.ts';
 import { runbookName, runbookOfRule, stepsOf, ignorableWhen } from './runbook.ts';
+import { runbookPath } from '#lib/runbook/path.ts';
 import { onsetOf, suspectsOf } from './suspects.ts';
 
 type Incident = Schemas['Incident'];
@@ -36,6 +38,8 @@ export class IncidentView {
   readonly timeline = new Resource<Answer>();
   readonly commit = new Resource<Schemas['CommitDetail']>();
   readonly runbook = new Resource<string>();
+  /** The runbook's statements for the table of the alert. */
+  readonly statements = new Resource<Schemas['TableRunbook']>();
   readonly effects = new Resource<Schemas['LedgerPage']>();
   readonly range = new TimeRange();
   readonly cursor = new Cursor();
@@ -93,12 +97,17 @@ export class IncidentView {
     const link = this.incident?.links.find(({ kind }) => kind === 'runbook');
     return link ? runbookName(link.url) : runbookOfRule(this.incident?.alert.alert_name ?? null);
   });
-  /** Rows are those of the commit that stands out, whichever the reader looks at. */
-  readonly #about = $derived.by(() => {
-    const { data } = this.commit;
-    const touched = data?.commit.snapshot_id === this.noted ? (data.touched ?? null) : null;
-    return { ref: this.ref, touched, now: this.range.now };
-  });
+  /** The commit whose rows statements select, whichever the reader looks at; undefined until that is known. */
+  readonly #written = $derived(
+    this.noted ?? (this.ref && !this.suspects && !this.timeline.problem ? undefined : null),
+  );
+  readonly isReadingRunbook = $derived(
+    this.runbook.pending ||
+      (this.ref !== null && !!this.runbook.data && !this.statements.data && !this.statements.problem),
+  );
+  readonly runbookHref = $derived(
+    this.runbookName && runbookPath(this.runbookName, this.ref, this.#written ?? null),
+  );
   /** Whether the first answer about the effects is on its way. */
   readonly isMeasuring = $derived(
     this.#table !== null && this.effects.data === undefined && this.effects.problem === undefined,
@@ -110,7 +119,11 @@ export class IncidentView {
       first: this.job,
     }),
   );
-  readonly steps = $derived(this.runbook.data ? stepsOf(this.runbook.data, this.#about) : []);
+  readonly steps = $derived(
+    this.runbook.data && !this.isReadingRunbook
+      ? stepsOf(this.runbook.data, this.statements.data?.statements)
+      : [],
+  );
   readonly ignorable = $derived(this.runbook.data ? ignorableWhen(this.runbook.data) : '');
   /** What a new note is about: the finding, so that its own page shows it, too; else the alert; null: neither is known. */
   readonly noteTarget = $derived.by(() => {
@@ -171,6 +184,7 @@ export class IncidentView {
       if (this.job !== null) untrack(() => void this.explain());
     });
     $effect(() => this.askRunbook());
+    $effect(() => this.#askStatements());
   }
 
   askTimeline(): void {
@@ -200,6 +214,12 @@ export class IncidentView {
     const name = this.runbookName;
     if (name) void this.runbook.ask((signal) => getRunbook(name, signal));
     else untrack(() => this.runbook.clear());
+  }
+
+  #askStatements(): void {
+    const [ref, name, written] = [this.ref, this.runbookName, this.#written];
+    if (ref && name && written !== undefined)
+      void this.statements.ask((signal) => getTableRunbook(ref, name, written, signal));
   }
 
   /** Explains the window of the alert, once: a table that goes on committing does not change the story of its alert. */
@@ -243,7 +263,8 @@ export class IncidentView {
   }
 
   #forget(): void {
-    for (const each of [this.timeline, this.commit, this.runbook, this.effects]) each.clear();
+    for (const each of [this.timeline, this.commit, this.runbook, this.statements, this.effects])
+      each.clear();
     this.explaining?.forget();
     this.explaining = undefined;
     [this.#before, this.#whole, this.chosen] = [[], undefined, null];

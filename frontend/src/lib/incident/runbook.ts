@@ -1,14 +1,13 @@
-// The steps of a runbook that the server carries (docs/runbooks), for the table of the alert. Pure.
+// The steps of a runbook that the server carries (docs/runbooks), with the server's statements for the table. Pure.
 import type { Schemas } from '#lib/api/client.ts';
-import type { TableRef } from '#lib/api/names.ts';
-import { fill } from './statements.ts';
+import { inRunbook } from '#lib/runbook/statements.ts';
 
 export interface Step {
   /** What to do, a sentence or what the statement is. */
   readonly text: string;
   readonly language: string | null;
   readonly code: string | null;
-  /** What of the statement is left out or still an example. */
+  /** Why there is no statement, what was left out of it, or what is still an example. */
   readonly note: string | null;
   /** The statement changes the table. */
   readonly acts: boolean;
@@ -61,18 +60,12 @@ function section(markdown: string, heading: string): string {
 
 const FENCE = /^```(\w*)\n([\s\S]*?)^```$/gm;
 
-/** Whom statements are for: the table, the rows that the commit wrote, and the present (epoch ms). */
-export interface About {
-  readonly ref: TableRef | null;
-  readonly touched: Schemas['TouchedRows'] | null;
-  readonly now: number;
-}
-
 /** Steps of "What to run" in the runbook's order; where statements change something, those that only read come last. */
-export function stepsOf(markdown: string, { ref, touched, now }: About): Step[] {
+export function stepsOf(markdown: string, statements?: readonly Schemas['RunbookStatement'][]): Step[] {
   const text = section(markdown, 'What to run');
   const steps: Step[] = [];
   let at = 0;
+  let block = [...markdown.slice(0, markdown.indexOf(text)).matchAll(FENCE)].length;
   for (const fence of text.matchAll(FENCE)) {
     const said = prose(text.slice(at, fence.index));
     at = fence.index + fence[0].length;
@@ -82,7 +75,7 @@ export function stepsOf(markdown: string, { ref, touched, now }: About): Step[] 
     steps.push({
       text: title?.slice(0, -1) ?? LANGUAGES[mark] ?? 'Run',
       language: LANGUAGES[mark] ?? (mark || null),
-      ...fill(code.trimEnd(), ref, touched, now),
+      ...inRunbook(code.trimEnd(), statements?.[block++]),
       acts: ACTS.test(code),
     });
   }
