@@ -182,7 +182,7 @@ test('a statement of the runbook carries the name of the alert’s own table', a
   await page.getByRole('button', { name: 'Copy statement 1' }).click();
   const text = await page.evaluate(() => navigator.clipboard.readText());
   expect(text).toContain('CALL lake.system.rewrite_data_files');
-  expect(text).toContain("'sales.carts'");
+  expect(text).toContain("'lake.sales.carts'");
   expect(text).not.toContain('customer_events');
 });
 
