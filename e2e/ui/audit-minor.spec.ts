@@ -224,7 +224,7 @@ test('m2 m20 m21 m22: an incident has a name, no hole, and a runbook to read', a
   });
   await test.step('m2: its runbook is a page', async () => {
     await next.getByRole('link', { name: 'Read the runbook' }).click();
-    await expect(page).toHaveURL(/\/runbooks\/small-file-proliferation$/);
+    await expect(page).toHaveURL(/\/runbooks\/small-file-proliferation\?catalog=lake/);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('SmallFileProliferation');
     await expect(page.getByRole('heading', { level: 2, name: 'What to run' })).toBeVisible();
     await expect(page.getByRole('button', { name: 'Copy statement' }).first()).toBeVisible();

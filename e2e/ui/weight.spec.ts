@@ -29,7 +29,7 @@ test('a table page opens with one document, files of the build, and one question
 });
 
 /** The verdict and the overview come after the lanes, as they do from a real server. */
-const LATER = /\/explain\?|lanes=alerts(%2C|,)commits&|\/docs\/runbooks\/|\/status$/;
+const LATER = /\/explain\?|lanes=alerts(%2C|,)commits&|\/runbooks\/|\/status$/;
 
 for (const { width, height } of [
   { width: 1280, height: 900 },

@@ -309,13 +309,9 @@ def _events(options: ServerOptions, shared: SharedServices) -> EventIntake:
 
 
 def _alert_pages(options: ServerOptions, shared: SharedServices, context: AlertContext) -> AlertPages:
+    metrics, manager = shared.metrics, options.alertmanager
     return AlertPages(
-        shared.alerts,
-        context,
-        options.clock,
-        metrics=shared.metrics,
-        active=options.active,
-        alertmanager=options.alertmanager,
+        shared.alerts, context, options.clock, metrics=metrics, active=options.active, alertmanager=manager
     )
 
 

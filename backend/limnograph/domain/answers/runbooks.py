@@ -7,7 +7,7 @@ from limnograph.domain.answers.view import View
 
 class RunbookStatement(View, frozen=True, kw_only=True):
     """A code block of the runbook, for the table. `code`: null if it cannot be written for this table. `note`: the
-    reason, the omitted parts, or the placeholders to replace; null: the code can be run as it is.
+    reason, the omitted condition, or placeholders to replace; null: the code can be run as it is.
     """
 
     code: str | None

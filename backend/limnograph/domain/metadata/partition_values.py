@@ -107,7 +107,7 @@ def _timestamp(text: str) -> int:
     return (datetime.fromisoformat(_matched(_TIMESTAMP, text)).replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
-def _time(text: str) -> int:
+def _clock(text: str) -> int:
     at = time.fromisoformat(_matched(_TIME, text))
     return ((at.hour * 60 + at.minute) * 60 + at.second) * 1_000_000 + at.microsecond
 
@@ -138,7 +138,7 @@ _TYPES: dict[str, Callable[[str], RawValue]] = {
     "float": float,
     "double": float,
     "date": _day,
-    "time": _time,
+    "time": _clock,
     "timestamp": _timestamp,
     "timestamptz": _timestamp,
     "string": _string,

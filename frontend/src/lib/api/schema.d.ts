@@ -3224,7 +3224,7 @@ export interface components {
         /**
          * RunbookStatement
          * @description A code block of the runbook, for the table. `code`: null if it cannot be written for this table. `note`: the
-         *         reason, what was left out, or what is still to be replaced; null: the code can be run as it is.
+         *         reason, the omitted condition, or placeholders to replace; null: the code can be run as it is.
          */
         RunbookStatement: {
             code: string | null;

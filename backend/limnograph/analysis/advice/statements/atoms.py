@@ -35,12 +35,12 @@ class Equal(NamedTuple):
 
 
 class ValueRange(NamedTuple):
-    """The column is within `[start, end)`, in the unit of its type's raw values."""
+    """The column is within `[low, high)`, in the unit of its type's raw values."""
 
     path: Path
     type: str
-    start: int
-    end: int
+    low: int
+    high: int
 
 
 class Transformed(NamedTuple):
@@ -109,7 +109,7 @@ def _apart(one: Equal | ValueRange, two: Equal | ValueRange) -> bool:
 
 def _rounds_up(atom: Atom) -> bool:
     """Whether the projection of the atom includes the following period."""
-    return isinstance(atom, ValueRange) and atom.end <= 0 and atom.type in {"date", *_TIMESTAMPS}
+    return isinstance(atom, ValueRange) and atom.high <= 0 and atom.type in {"date", *_TIMESTAMPS}
 
 
 def _longest(kind: str) -> int:
@@ -119,7 +119,7 @@ def _longest(kind: str) -> int:
 
 def _bounds(atom: Equal | ValueRange) -> tuple[int, int] | None:
     if isinstance(atom, ValueRange):
-        return atom.start, atom.end
+        return atom.low, atom.high
     return (atom.value, atom.value + 1) if isinstance(atom.value, int) else None
 
 

@@ -18,19 +18,19 @@ def date_text(days: int) -> str:
         raise NoStatement(f"The date {days} days from 1970 is outside the years 1 to 9999.") from None
 
 
-def timestamp_text(micros: int) -> str:
+def timestamp_text(value: int) -> str:
     """`2026-11-20 01:02:03.000004` of microseconds since 1970, in UTC. Raises NoStatement as above."""
     try:
-        return (_EPOCH + timedelta(microseconds=micros)).isoformat(" ")
+        return (_EPOCH + timedelta(microseconds=value)).isoformat(" ")
     except OverflowError:
-        raise NoStatement(f"The time {micros} µs from 1970 is outside the years 1 to 9999.") from None
+        raise NoStatement(f"The time {value} µs from 1970 is outside the years 1 to 9999.") from None
 
 
-def time_text(micros: int) -> str:
+def time_text(value: int) -> str:
     """`01:02:03.000004` of microseconds since midnight. Raises NoStatement: not within a day."""
-    if not 0 <= micros < _US_PER_DAY:
-        raise NoStatement(f"The time of day {micros} µs is not within a day.")
-    return (_EPOCH + timedelta(microseconds=micros)).time().isoformat()
+    if not 0 <= value < _US_PER_DAY:
+        raise NoStatement(f"The time of day {value} µs is not within a day.")
+    return (_EPOCH + timedelta(microseconds=value)).time().isoformat()
 
 
 def decimal_text(unscaled: int, kind: str) -> str:

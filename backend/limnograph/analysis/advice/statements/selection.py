@@ -75,9 +75,9 @@ def joined(conjunctions: Sequence[Conjunction]) -> list[Conjunction]:
 
 def _adjacent(spans: Iterable[ValueRange]) -> list[ValueRange]:
     found: list[ValueRange] = []
-    for span in sorted(spans, key=lambda span: span.start):
-        if found and found[-1].end >= span.start:
-            found[-1] = found[-1]._replace(end=max(found[-1].end, span.end))
+    for span in sorted(spans, key=lambda span: span.low):
+        if found and found[-1].high >= span.low:
+            found[-1] = found[-1]._replace(high=max(found[-1].high, span.high))
         else:
             found.append(span)
     return found

@@ -74,9 +74,9 @@ def _atom(atom: Atom, catalog: str | None) -> str:
 
 def _span(atom: ValueRange) -> str:
     at = column(atom.path)
-    if atom.type == "date" and atom.end == atom.start + 1:
-        return f"{at} = {literal(atom.type, atom.start)}"
-    return f"{at} >= {literal(atom.type, atom.start)} AND {at} < {literal(atom.type, atom.end)}"
+    if atom.type == "date" and atom.high == atom.low + 1:
+        return f"{at} = {literal(atom.type, atom.low)}"
+    return f"{at} >= {literal(atom.type, atom.low)} AND {at} < {literal(atom.type, atom.high)}"
 
 
 def literal(kind: str, value: float | str | bytes) -> str:

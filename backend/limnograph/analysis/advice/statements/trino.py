@@ -90,7 +90,7 @@ def _atom(atom: Atom) -> str:
         return f"{_column(atom.path)} = {literal(atom.type, atom.value)}"
     if isinstance(atom, ValueRange):
         at = _column(atom.path)
-        return f"{at} >= {literal(atom.type, atom.start)} AND {at} < {literal(atom.type, atom.end)}"
+        return f"{at} >= {literal(atom.type, atom.low)} AND {at} < {literal(atom.type, atom.high)}"
     raise NoStatement(f"Trino cannot select partitions of the transform {atom.transform}.")
 
 
