@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rows import Bench, Measure, Row, taken
 
-from metadata_writer import MetadataTable
+from metadata_records import list_line
+from metadata_writer import File, Manifest, MetadataTable
 
 COMMITS, FILES = 1_000, 100
 SECONDS, MEMORY = 10.0, 600.0
@@ -46,11 +49,34 @@ def advise_large(bench: Bench) -> list[Row]:
     ]
 
 
+_LINES: dict[str, dict[str, Any]] = {}
+"""Lines of manifest lists by the manifest's path: each list repeats those before."""
+
+
 class LongTable(MetadataTable):
     """Writes its metadata once, at the end, and remembers only the files of its head."""
 
     def write(self) -> str:
         return self.metadata_location
+
+    def _next_manifests(
+        self,
+        kept: list[Manifest],
+        add: list[File],
+        gone: set[tuple[str, str | None]],  # noqa: ARG002 - a commit only adds files
+        snapshot_id: int,
+        sequence: int,
+        *,
+        rewrite: bool,  # noqa: ARG002
+    ) -> list[Manifest]:
+        """One more manifest: what others hold does not change."""
+        return [*super()._next_manifests([], add, set(), snapshot_id, sequence, rewrite=False), *kept]
+
+    @staticmethod
+    def line(manifest: Manifest) -> dict[str, Any]:
+        if manifest.path not in _LINES:
+            _LINES[manifest.path] = list_line(manifest)
+        return _LINES[manifest.path]
 
     def forget(self) -> None:
         """Of all snapshots but the head, what they hold."""
