@@ -12,8 +12,11 @@ import yaml
 from rule_promtool import needed_rules, promtool, with_needed_rules
 
 from exposed_metrics import exposed
+from limnograph.analysis.advice.statements.subject import StatementTable
+from limnograph.analysis.advice.statements.template import blocks_of, fill
 from limnograph.api.docs.runbooks import runbooks
 from limnograph.domain.finding_codes import CODES, SEVERITIES
+from limnograph.domain.time import Millis
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -179,12 +182,21 @@ def test_a_threshold_is_one_series_for_any_number_of_tables() -> None:
                 assert "lakehouse_" not in rule["expr"]
 
 
+CLICKS = StatementTable("prod", ("web",), "clicks", "")
+
+
 def runbook_of(alert: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", alert).lower()
 
 
 def blocks(language: str) -> list[str]:
-    return [block for text in runbooks().values() for block in re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)]
+    """Blocks of all runbooks, filled for a table."""
+    return [
+        str(fill(found, code, CLICKS, None, Millis(0)).code)
+        for text in runbooks().values()
+        for found, code in blocks_of(text)
+        if found == language
+    ]
 
 
 def test_python_and_yaml_in_the_runbooks_parse() -> None:
@@ -207,7 +219,7 @@ def test_a_statement_uses_no_column_that_a_table_may_lack() -> None:
 
 def test_spark_parses_every_statement_of_the_runbooks(spark: SparkSession) -> None:
     parser = spark._jsparkSession.sessionState().sqlParser()
-    statements = [part for block in blocks("sql") for part in block.split(";\n") if part.strip()]
+    statements = [part for block in blocks("sql") for part in f"{block}\n".split(";\n") if part.strip()]
     assert len(statements) >= 15
     for statement in statements:
-        parser.parsePlan(statement.replace("<column>", "id").replace("<a week ago>", "2026-11-14 00:00:00"))
+        parser.parsePlan(statement.replace("<column>", "id").replace("<meta catalog>", "lake"))
