@@ -35,7 +35,7 @@ class PageRatio(NamedTuple):
 
 
 PAGES = (
-    PageRatio(200, 0.1, 0.3, 1.1),
+    PageRatio(200, 0.05, 0.3, 1.1),
     PageRatio(1_000, 0.55, 0.88, 1.3),
     PageRatio(100_000, 0.8, 1.0, 1.35),
     PageRatio(2**20, 0.85, 1.0, 1.3),
