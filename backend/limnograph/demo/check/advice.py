@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from limnograph.demo.check.comparisons import ComparisonResult
 from limnograph.demo.check.evidence import get_json
-from limnograph.demo.lab.tables import FILES, SORTED
+from limnograph.demo.lab.tables import ARCHIVE, SMALL_FILES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,16 +51,16 @@ def next_action_repairs(reader: PlanReader, engine: StatementRunner) -> Iterable
     """The statement leaves the number of files that the plan predicts. A table that an earlier check has repaired has
     no plan any more.
     """
-    name, before = "the next action repairs its table", engine.data_files(SORTED)
-    if before < FILES:
+    name, before = "the next action repairs its table", engine.data_files(ARCHIVE)
+    if before < SMALL_FILES:
         yield ComparisonResult(name, ok=True, detail="repaired before", figures={"files": before})
         return
-    plan = reader.plan(SORTED, RULE)
+    plan = reader.plan(ARCHIVE, RULE)
     if plan is None:
         yield ComparisonResult(name, ok=False, detail=f"no plan within {LONGEST_S:.0f} s", figures={})
         return
     engine.run(plan.statement)
-    after, expected = engine.data_files(SORTED), before - plan.files_in + plan.files_out
+    after, expected = engine.data_files(ARCHIVE), before - plan.files_in + plan.files_out
     figures = {"files_before": before, "files_after": after, "predicted": expected}
     detail = f"{before} files became {after}, predicted {expected}"
     yield ComparisonResult(name, ok=after == expected < before, detail=detail, figures=figures)

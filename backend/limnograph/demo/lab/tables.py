@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-VISITS, SORTED, STOCK, COPY = (f"lake.lab.{name}" for name in ("visits", "visits_sorted", "stock", "visits_stream"))
-"""Visits as they arrive, and sorted by customer; a table with two writers; what a stream copies from the visits."""
-CUSTOMERS, FILES, ROWS = 4_000, 24, 40_000
+VISITS, SORTED, STOCK, COPY, ARCHIVE = (
+    f"lake.lab.{name}" for name in ("visits", "visits_sorted", "stock", "visits_stream", "archive")
+)
+"""Visits as they arrive, and sorted by customer; a table with two writers; what a stream copies from the visits; visits
+in many small files that no job writes, so that its next action can be pasted at any time.
+"""
+CUSTOMERS, FILES, ROWS, SMALL_FILES = 4_000, 16, 40_000, 30
 _VISITS = "id bigint, event_time timestamp, customer bigint, kind string, amount double"
 _TIDY = (
     "'write.metadata.delete-after-commit.enabled'='true', 'write.metadata.previous-versions-max'='100',"
@@ -23,12 +27,15 @@ def prepare(spark: SparkSession) -> None:
     for table in (VISITS, SORTED, COPY):
         _create(spark, table, _VISITS, "days(event_time)")
     _create(spark, STOCK, "id bigint, shelf string, price double", "")
+    _create(spark, ARCHIVE, _VISITS, "")
     # The names in these statements are our own.
     if _is_empty(spark, VISITS):
         spark.sql(f"insert into {VISITS} select /*+ repartition({FILES}) */ * from ({_yesterdays(ROWS)})")  # noqa: S608
     if _is_empty(spark, SORTED):
         spark.sql(f"alter table {SORTED} write locally ordered by customer")
         spark.sql(f"insert into {SORTED} select /*+ repartition_by_range({FILES}, customer) */ * from {VISITS}")  # noqa: S608
+    if _is_empty(spark, ARCHIVE):
+        spark.sql(f"insert into {ARCHIVE} select /*+ repartition({SMALL_FILES}) */ * from {VISITS}")  # noqa: S608
     if _is_empty(spark, STOCK):
         spark.sql(f"insert into {STOCK} select id, concat('s', id % 7), 10.0 from range(500)")  # noqa: S608
 
