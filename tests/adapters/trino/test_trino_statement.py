@@ -16,6 +16,7 @@ OWN_NAMES = {
     "adapters/iceberg/sums/cache_file.py",
     "adapters/inbox/schema.py",
     "adapters/spark/store.py",
+    "demo/check/advice.py",
     "demo/lab/jobs.py",
     "demo/lab/tables.py",
     "demo/processes/live_job.py",

@@ -9,12 +9,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from advised_lake import LocalSource
 from api_document import document
 from limnograph.api.docs.openapi import render
 from limnograph.api.docs.reference.__main__ import document as page_as_markdown
 from limnograph.api.docs.reference.blocks import Heading, Table, Text, markdown, page
 from limnograph.api.docs.reference.examples import SERVER
 from limnograph.api.wire.problems import STATUS
+from limnograph.domain.advice.prices import Prices
+from limnograph.wiring.on_request.advice import with_advice
 from serving_kit import BIG, HOUR, MINUTE, NOW, client, lake, moved, parts, row
 
 PAGE = (Path(__file__).parents[3] / "docs/api.md").read_text()
@@ -78,7 +81,7 @@ def test_every_example_has_the_documented_response(command: str) -> None:
     method, path, headers, body = sent(command)
     moves = [moved(1, NOW - 5 * HOUR), moved(BIG, NOW - MINUTE)]
     burst = row(BIG, NOW - MINUTE, 9_002, parent_id=1, added_data_files=9_000)  # the finding of the example
-    made = parts(lake([row(1, NOW - 5 * HOUR, 2), burst], moves))
+    made = with_advice(parts(lake([row(1, NOW - 5 * HOUR, 2), burst], moves)), LocalSource(), Prices())
 
     async def asked():
         await made.backend.alerts.take(b'{"alerts": [{"labels": {"severity": "warning", "job": "foo"}}]}')

@@ -24,6 +24,7 @@ def commit(**told: Any) -> CommitRow:
         engine=None,
         app_id=None,
         app_name=None,
+        user=None,
         added_bytes=None,
         total_data_files=None,
         schema_changed=False,
