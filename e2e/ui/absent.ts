@@ -17,7 +17,7 @@ const TABLE = 't/[catalog]/[ns]/[table]';
 export const FEATURES = {
   alerts: { route: '/api/v1/alerts', page: 'alerts' },
   explain: { route: '/api/v1/tables/{catalog}/{namespace}/{table}/explain', page: `${TABLE}/explain` },
-  maintenance: { route: '/api/v1/maintenance', page: `${TABLE}/maintenance` },
+  approval: { code: ['lib/maintenance/api.ts', '/approve'] },
 } satisfies Record<string, Feature>;
 export type FeatureName = keyof typeof FEATURES;
 

@@ -1,4 +1,4 @@
-// From a page at 03:05: explanations and maintenance. They come with their features; alerts: incident.spec.ts.
+// From a page at 03:05: plans that are run from the dashboard come with their approval; alerts: incident.spec.ts.
 import { waitsFor } from './absent.ts';
 
-waitsFor('maintenance', 'Maintenance safety');
+waitsFor('approval', 'Maintenance safety');

@@ -114,12 +114,14 @@ test('what is empty says why: no operation, nothing measured, what could not be 
   await expect(page.getByRole('group', { name: 'Incomplete data' })).toContainText('Runs could not be read');
 });
 
-test('by keys: g m opens it, arrows move between rows, Enter opens the commit', async ({ page }) => {
+test('by keys: g m and Enter open it, arrows move between rows, Enter opens the commit', async ({ page }) => {
   await serveLedger(page, MANY);
   await page.goto('/settings');
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('m');
+  await page.getByRole('link', { name: 'Effects of maintenance' }).focus();
+  await page.keyboard.press('Enter');
   await expect(page).toHaveURL(new RegExp(`${LEDGER}$`));
   await rowsOf(page).first().getByRole('link').first().focus();
   await page.keyboard.press('ArrowDown');

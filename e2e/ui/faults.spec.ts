@@ -144,6 +144,8 @@ const EMPTY: Record<string, RegExp> = {
   schema: /No schema version known/,
   refs: /No branches or tags/,
   commits: /No commits in this range/,
+  maintenance: /Nothing to do/,
+  'maintenance of a table': /Nothing to do/,
   'effect ledger': /No maintenance operation in this range/,
   findings: /Nothing is wrong with any table/,
   finding: /No known job reads the table/,
