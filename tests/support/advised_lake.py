@@ -41,7 +41,7 @@ class LocalSource:
 
 
 class AdvisedLake:
-    """Tables by name below `lake.sales`; the clock stands at the newest commit plus two hours."""
+    """Tables by name below `lake.sales`; the clock shows two hours after the newest commit."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.engine, self.inbox = folder, MemoryEngine(), MemoryInbox()

@@ -91,7 +91,7 @@ test('saved time names what it rests on', () => {
   expect(savedTimeText(NO_VALUE)).toBeNull();
 });
 
-test('a row is read as sentences, with what stands in its way', () =>
+test('a row is read as sentences, with the conditions that are not satisfied', () =>
   expect(spokenRow(1, 'sales.orders', plan(), 'USD')).toBe(
     '1. sales.orders: Compact small files. Compacting 3 partitions would turn 1,840 files into 22, takes 4 to 9 min, costs 0.11 USD and pays back in 2 days. Not before: A stream may read the table.',
   ));
