@@ -213,6 +213,7 @@ async def keep_advising(
     """Evaluate recommended maintenance, once the meta tables have been read. It may use a fifth of one core: after each
     table it rests four times as long as that took.
     """
+    observed_at = float("-inf")
     while True:
         await asyncio.sleep(ADVISE_S)
         busy = store.attempted
@@ -220,7 +221,8 @@ async def keep_advising(
             began = time.monotonic()
             try:
                 busy = await asyncio.to_thread(advisor.evaluate_next)
-                if held is not None:
+                if held is not None and began - observed_at >= OBSERVE_S:  # O(tables), and one table was read
+                    observed_at = began
                     await asyncio.to_thread(held.observe, evaluator)
             except Exception:  # noqa: BLE001  # the next call continues with another table
                 _log.exception("advice could not be evaluated")

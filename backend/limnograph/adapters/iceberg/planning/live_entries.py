@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from limnograph.adapters.iceberg.manifests.entries import DELETED, Entries
 from limnograph.adapters.iceberg.manifests.manifest import DELETE_FILE_PATH, decode_manifest
-from limnograph.adapters.iceberg.sums.fetching import MAX_AVRO_BYTES
+from limnograph.adapters.iceberg.sums.fetching import MAX_AVRO_BYTES, spec_id_of
 from limnograph.domain.metadata.manifests import ManifestFile, PartitionKey
 from limnograph.ports.storage import Storage
 
@@ -52,13 +52,7 @@ def live_entries(storage: Storage, manifests: Sequence[ManifestFile]) -> LiveEnt
 
     with ThreadPoolExecutor(_THREADS) as pool:
         parts = list(pool.map(read, manifests))
-    return _joined(parts, [_spec_id(manifest, part) for manifest, part in zip(manifests, parts, strict=True)])
-
-
-def _spec_id(manifest: ManifestFile, entries: Entries) -> int:
-    """From the manifest list; without one (format v1), from the manifest's header."""
-    listed = manifest.length is not None or manifest.added_snapshot_id is not None
-    return manifest.spec_id if listed or entries.spec_id is None else entries.spec_id
+    return _joined(parts, [spec_id_of(manifest, part) for manifest, part in zip(manifests, parts, strict=True)])
 
 
 def _joined(parts: Sequence[Entries], spec_ids: Sequence[int]) -> LiveEntries:

@@ -13,7 +13,8 @@ from limnograph.adapters.iceberg.manifests.entries import DATA, EQUALITY_DELETES
 from limnograph.adapters.iceberg.planning.dangling import dangling
 from limnograph.adapters.iceberg.planning.live_entries import LiveEntries, live_entries
 from limnograph.adapters.iceberg.reader import IcebergReader
-from limnograph.adapters.iceberg.sums.shape import nulls_place, planned_groups
+from limnograph.adapters.iceberg.sums.file_columns import ScopedDeletes
+from limnograph.adapters.iceberg.sums.shape import deleted_rows, nulls_place, planned_groups
 from limnograph.analysis.advice.files_digest import files_digest
 from limnograph.analysis.advice.spec_fields import surveyed_specs
 from limnograph.analysis.debt import DELETE_RATIO, Flags, Longs, RewriteBins, rewrite_bins
@@ -88,7 +89,7 @@ class _Plans:
     def __init__(self, metadata: TableMetadata, files: LiveEntries, group: Longs) -> None:
         self._files, self._group = files, group
         self._data = np.flatnonzero(files.content == DATA)
-        deleted = _deleted_rows(files, self._data)
+        deleted = deleted_rows(_scoped_deletes(files), files.path[self._data], files.records[self._data])
         self._deleted = np.zeros(files.size.size, np.int64)
         self._deleted[self._data] = deleted
         targets = metadata.targets
@@ -140,22 +141,9 @@ def _delete_rule(metadata: TableMetadata) -> Targets | None:
     return Targets(target, int(target * 0.75), int(target * 1.8), 5, GROUP_BYTES, "")
 
 
-def _deleted_rows(files: LiveEntries, data: Longs) -> Longs:
-    """Rows of each data file that scoped deletes remove, at most all. With a deletion vector, older delete files of
-    the data file do not count.
-    """
-    scoped = np.flatnonzero((files.content != DATA) & (files.target != 0))
-    found = np.zeros(data.size, np.int64)
-    if not scoped.size:
-        return found
-    target, is_dv = files.target[scoped], files.is_dv[scoped]
-    counts = is_dv | ~np.isin(target, target[is_dv])
-    targets, inverse = np.unique(target[counts], return_inverse=True)
-    rows = np.zeros(targets.size, np.int64)
-    np.add.at(rows, inverse, files.records[scoped][counts])
-    at = np.minimum(np.searchsorted(targets, files.path[data]), targets.size - 1)
-    own = np.where(targets[at] == files.path[data], rows[at], 0)
-    return np.minimum(own, files.records[data])
+def _scoped_deletes(files: LiveEntries) -> ScopedDeletes:
+    rows = np.flatnonzero((files.content != DATA) & (files.target != 0))
+    return ScopedDeletes(files.target[rows], files.records[rows], files.is_dv[rows])
 
 
 def _delete_groups(metadata: TableMetadata, files: LiveEntries, plans: _Plans) -> list[DeleteGroup]:

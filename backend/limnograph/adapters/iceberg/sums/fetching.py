@@ -165,13 +165,13 @@ class Work(NamedTuple):
         entries = decode_manifest(content, manifest, bounds_of=bounds_of, paths=self.keep, totals=totals)
         if self.columns is not None and totals is not None:
             self.columns.put(manifest, totals, int((entries.status == ADDED).sum()))
-        sums = sum_entries(entries, self.small_below, _spec_id(manifest, entries), len(content))
+        sums = sum_entries(entries, self.small_below, spec_id_of(manifest, entries), len(content))
         if not self.keep:
             return sums, None
         return sums, scoped_deletes(entries) if manifest.deletes else file_columns(entries)
 
 
-def _spec_id(manifest: ManifestFile, entries: Entries) -> int:
+def spec_id_of(manifest: ManifestFile, entries: Entries) -> int:
     """Spec id from the manifest list; without a list (format v1), from the manifest's own header."""
     listed = manifest.length is not None or manifest.added_snapshot_id is not None
     return manifest.spec_id if listed or entries.spec_id is None else entries.spec_id

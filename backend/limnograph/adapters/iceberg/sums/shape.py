@@ -91,17 +91,27 @@ def much_deleted(files: LiveFiles) -> npt.NDArray[np.bool_] | None:
         return None
     deleted = _joined(np.int64, (part.records for part in files.deletes))
     is_dv = _joined(np.bool_, (part.is_dv for part in files.deletes))
-    # If a file has a deletion vector, its older delete files do not count.
+    path = _joined(np.uint64, (part.path for part in files.columns))
+    records = _joined(np.int64, (part.records for part in files.columns))
+    own = deleted_rows(ScopedDeletes(target, deleted, is_dv), path, records)
+    share: npt.NDArray[np.float64] = own / np.maximum(records, 1)
+    return share >= DELETE_RATIO
+
+
+def deleted_rows(deletes: ScopedDeletes, path: npt.NDArray[np.uint64], records: Longs) -> Longs:
+    """Rows of each data file that scoped deletes remove, at most all. If a file has a deletion vector, its older delete
+    files do not count. `path`, `records`: of the data files.
+    """
+    target, is_dv = deletes.target, deletes.is_dv
+    if not target.size:
+        return np.zeros(path.size, np.int64)
     counts = is_dv | ~np.isin(target, target[is_dv])
     targets, inverse = np.unique(target[counts], return_inverse=True)
     rows = np.zeros(targets.size, np.int64)
-    np.add.at(rows, inverse, deleted[counts])
-    path = _joined(np.uint64, (part.path for part in files.columns))
-    records = _joined(np.int64, (part.records for part in files.columns))
+    np.add.at(rows, inverse, deletes.records[counts])
     at = np.minimum(np.searchsorted(targets, path), targets.size - 1)
-    own = np.where(targets[at] == path, np.minimum(rows[at], records), 0)
-    share: npt.NDArray[np.float64] = own / np.maximum(records, 1)
-    return share >= DELETE_RATIO
+    own: Longs = np.where(targets[at] == path, np.minimum(rows[at], records), 0)
+    return own
 
 
 def _joined(dtype: Any, parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
