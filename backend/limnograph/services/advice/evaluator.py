@@ -65,7 +65,8 @@ class AdviceEvaluator:
         now = self._clock.now()
         if not self._queue and now - self._chosen_at >= CHOOSE_EVERY:
             self._chosen_at, self._queue = now, self._due(now)
-        wanted, self._wanted = self._wanted, set()
+        # A copy: a page in another thread may add to the set meanwhile.
+        wanted, self._wanted = tuple(self._wanted), set()
         first = [uuid for uuid in wanted if uuid not in self._seen]
         self._queue = [*(uuid for uuid in self._queue if uuid not in wanted), *first]
         lake = self._store.reading.lake
