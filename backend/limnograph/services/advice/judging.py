@@ -85,7 +85,7 @@ class TableJudge(NamedTuple):
             saved=inputs.saved.of_table(uuid),
             trino_catalog=inputs.trino.get(name.catalog),
         )
-        advised, arguments, _ = advise_table(reading, known, inputs.prices)
+        advised, arguments, *_ = advise_table(reading, known, inputs.prices)
         job = inputs.jobs(name, writer) if writer else None
         metadata = reading.metadata
         advice = TableAdvice(
