@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from limnograph.demo.check.evidence import CatalogLake, get_json
+from limnograph.demo.check.evidence import CatalogLake
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake.commits import open_table
 from limnograph.demo.lake.timeshift import local
 from limnograph.demo.processes.alerting import BURST_ALERT, link
 from limnograph.demo.progress import Progress
+from limnograph.demo.requests import get_json, server_of
 from limnograph.demo.run import USUAL_DIR
 from limnograph.domain.errors import EnvironmentFault, InvalidInput, LimnographError, SourceUnavailable
 
@@ -73,7 +74,7 @@ def running(folder: Folder) -> dict[str, Any]:
             "its folder with --dir"
         )
     try:
-        get_json(f"{addresses['server']}/api/v1/alerts?limit=1")
+        server_of(addresses).get("/api/v1/alerts?limit=1")
     except SourceUnavailable as error:
         raise EnvironmentFault(f"the demo in {folder.root} does not respond ({error}); restart it") from error
     return addresses
@@ -133,7 +134,7 @@ def in_server(addresses: dict[str, Any], table: str, since: int) -> str | None:
     asked = urlencode({"state": "firing", "q": BURST_ALERT})
     namespace, name = table.split(".")
     meant = {"catalog": "lake", "table_namespace": namespace, "table": name}
-    rows = get_json(f"{addresses['server']}/api/v1/alerts?{asked}")["rows"]
+    rows = server_of(addresses).get(f"/api/v1/alerts?{asked}")["rows"]
     found = next((row for row in rows if row["table"] == meant and row["starts_at"] >= since), None)
     if found is None:
         return None
