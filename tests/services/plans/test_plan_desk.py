@@ -59,7 +59,7 @@ def test_a_decision_about_another_transition_or_other_arguments_is_a_conflict_wi
     assert other.value.plan is not None
     assert other.value.plan.seq == 1
     desk_.dismiss("p1", 1, "bob", "not now")
-    with pytest.raises(PlanMoved, match="dismissed.*no longer as seen") as late:
+    with pytest.raises(PlanMoved, match=r"dismissed.*no longer as seen") as late:
         desk_.approve("p1", HASH, 1, "ann")
     assert late.value.plan is not None
     assert (late.value.plan.state, late.value.plan.actor, late.value.plan.reason) == ("dismissed", "bob", "not now")
