@@ -1,6 +1,6 @@
 // The drawings of lanes in a picture: series, bars, commits. As SVG text.
 import { isCritical } from '#lib/api/severity.ts';
-import { alertRows, deltaPaths, runPaths, shapes } from '#lib/timeline/shapes/bars.ts';
+import { alertRows, deltaPaths, isRuns, runPaths, shapes } from '#lib/timeline/shapes/bars.ts';
 import { earlierOf } from '#lib/timeline/shapes/compare.ts';
 import { placedFlags } from '#lib/timeline/shapes/flags.ts';
 import { crisp, type Frame } from '#lib/timeline/shapes/frame.ts';
@@ -60,7 +60,7 @@ export function series(lane: SeriesLane, look: Look, answer: Answer, frame: Fram
 }
 
 export function bars(lane: BarsLane, frame: Frame, height: number): string {
-  if (lane.id === 'job_runs') {
+  if (isRuns(lane.id)) {
     const runs = runPaths(lane.bars, frame.scale, frame.nowPx, height);
     const path = (d: string, fill: string, opacity = 1) =>
       d ? element('path', { d, fill, 'fill-opacity': opacity }) : '';

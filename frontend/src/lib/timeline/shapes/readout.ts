@@ -119,6 +119,10 @@ function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {
       : word('idle');
   }
   if (lane.id === 'alerts') return readAlerts(here);
+  if (lane.id === 'maintenance')
+    return last
+      ? word(last.label.replaceAll('_', ' '), last.detail ?? '', last.state === 'failed' ? 'bad' : 'plain')
+      : word('none');
   if (!last) return unknown(NOT_READ);
   const [version = last.label, spec = ''] = last.label.split(' · ');
   return word(version, spec);
