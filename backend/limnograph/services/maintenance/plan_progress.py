@@ -14,16 +14,21 @@ from limnograph.domain.maintenance.moves import following
 from limnograph.domain.maintenance.states import CANCELLABLE, PlanState, may_follow
 from limnograph.ports.plan_states import PlanStates
 from limnograph.services.maintenance.lease_keeper import LeaseKeeper
+from limnograph.services.maintenance.problems import INTERRUPTED
 
 ACTOR = "limnograph"
 """Who causes the transitions of the executor."""
+_UNDER_WAY: frozenset[PlanState] = frozenset({"leased", "checking", "running", "unknown"})
 POLL_S = 2.0
 """How often a running action looks whether a user cancelled it, seconds."""
 
 
 def next_of(fact: PlanFact, state: PlanState, **fields: Any) -> PlanFact:
-    """The next transition of a plan. Problem and time of a retry belong to one transition."""
-    once = {"problem": None, "not_before": None}
+    """The next transition of a plan. Problem and time of a retry belong to one transition; that an executor ended while
+    it was running is remembered until there is a result, because it is retried once only.
+    """
+    is_retry = fact.problem == INTERRUPTED and state in _UNDER_WAY
+    once = {"problem": INTERRUPTED if is_retry else None, "not_before": None}
     return replace(following(fact, state, ACTOR), **{**once, **fields})
 
 
@@ -66,6 +71,11 @@ class PlanProgress:
             except SourceError:
                 return False  # the keeper ends the work if this lasts
             self._cancelled = found is None or found.seq != self.fact.seq
+        return self._cancelled
+
+    @property
+    def is_cancelled_by_user(self) -> bool:
+        """Whether a user cancelled it, as far as this executor knows."""
         return self._cancelled
 
     def _adopt(self, found: PlanFact | None) -> None:

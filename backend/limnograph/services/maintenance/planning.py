@@ -41,8 +41,10 @@ class ExactPlan(NamedTuple):
 
 
 class PlannedTable(NamedTuple):
-    """An opened table with all plans that its policy may run, in the order in which they run. `listed`: unreferenced
-    files by location; None: they were not listed.
+    """An opened table with all plans that its policy may run, in the order in which they run.
+
+    listed         unreferenced files by location; None: they were not listed
+    older_than_ms  age from which the policy lets unreferenced files be deleted, as an instant
     """
 
     opened: OpenedTable
@@ -50,7 +52,8 @@ class PlannedTable(NamedTuple):
     judged: JudgedTable
     plans: list[ExactPlan]
     unplanned: list[NotWorth | NotKnown]
-    listed: Mapping[str, UnreferencedFile] | None
+    listed: Mapping[str, UnreferencedFile] | None = None
+    older_than_ms: int | None = None
 
 
 class MaintenancePlanner:
@@ -81,26 +84,33 @@ class MaintenancePlanner:
         judged = self._judged(opened, reading, limits)
         unplanned: list[NotWorth | NotKnown] = [*judged.advised.not_worth, *judged.advised.not_known]
         plans = _exact(judged)
-        listed = None
+        table = PlannedTable(opened, reading, judged, plans, unplanned)
         if listing and opened.format == "iceberg" and limits.orphan_age_ms is not None and rule.orphans is not None:
-            unplanned = [each for each in unplanned if each.rule != orphan_plans.RULE]
-            try:
-                files = self._maintainer.unreferenced(opened, to_millis(now) - limits.orphan_age_ms)
-            except (MetadataError, SourceError) as error:
-                unplanned.append(NotKnown(rule=orphan_plans.RULE, missing=f"a listing of its folder: {error}"))
-            else:
-                listed = {each.location: each for each in files}
-                found = orphan_plans.orphan_plan(
-                    *(reading.metadata, files, self._prices),
-                    reading.held.bytes.live if reading.held else None,
-                    limits.freed_bytes,
-                )
-                if isinstance(found, PlannedAction):
-                    plans.append(ExactPlan(plan_id(opened.table_uuid, found), found, None))
-                elif found is not None:
-                    unplanned.append(found)
-        plans.sort(key=lambda each: place_of(each.plan.rule))
-        return PlannedTable(opened, reading, judged, plans, unplanned, listed)
+            table = self._with_listing(table, to_millis(now) - limits.orphan_age_ms, limits)
+        table.plans.sort(key=lambda each: place_of(each.plan.rule))
+        return table
+
+    def read_at(self, opened: OpenedTable, metadata_location: str, now: Micros) -> AdviceReading:
+        """The table at one of its earlier metadata files. Raises MetadataError, SourceError."""
+        return self._source.read(due_at(opened, metadata_location), to_millis(now))
+
+    def _with_listing(self, table: PlannedTable, older_than_ms: int, limits: PlanLimits) -> PlannedTable:
+        unplanned = [each for each in table.unplanned if each.rule != orphan_plans.RULE]
+        try:
+            files = self._maintainer.unreferenced(table.opened, older_than_ms)
+        except (MetadataError, SourceError) as error:
+            unplanned.append(NotKnown(rule=orphan_plans.RULE, missing=f"a listing of its folder: {error}"))
+            return table._replace(unplanned=unplanned)
+        held = table.reading.held
+        live, metadata = held.bytes.live if held else None, table.reading.metadata
+        found = orphan_plans.orphan_plan(metadata, files, self._prices, live, limits.freed_bytes)
+        plans = list(table.plans)
+        if isinstance(found, PlannedAction):
+            plans.append(ExactPlan(plan_id(table.opened.table_uuid, found), found, None))
+        elif found is not None:
+            unplanned.append(found)
+        listed = {each.location: each for each in files}
+        return PlannedTable(table.opened, table.reading, table.judged, plans, unplanned, listed, older_than_ms)
 
     def approved(self, table: PlannedTable, fact: PlanFact, rule: PolicyRule) -> ExactPlan | None:
         """The plan that was approved, as the executor plans it itself; None: it is no longer due, or never was. Only its
@@ -135,22 +145,26 @@ class MaintenancePlanner:
         return orphan_plans.removal_of(table.reading.metadata, files, self._prices)
 
     def _read(self, opened: OpenedTable, now: Micros) -> AdviceReading:
-        due = DueTable(
-            catalog=opened.name.catalog,
-            namespace=opened.name.namespace,
-            table=opened.name.table,
-            table_uuid=opened.table_uuid,
-            metadata_location=opened.metadata_location,
-            snapshot_ids=[],
-            format=opened.format,
-        )
-        reading = self._source.read(due, to_millis(now))
+        reading = self._source.read(due_at(opened), to_millis(now))
         if reading.metadata.table_uuid != opened.table_uuid or reading.metadata.head_id != opened.head_id:
             raise MetadataError("moved", "the opened table and its metadata file differ")
         return reading
 
     def _judged(self, opened: OpenedTable, reading: AdviceReading, limits: PlanLimits) -> JudgedTable:
         return advise_table(reading, self._known(opened), self._prices, limits)
+
+
+def due_at(opened: OpenedTable, metadata_location: str | None = None) -> DueTable:
+    """A request for the table at a metadata file; None: the opened one."""
+    return DueTable(
+        catalog=opened.name.catalog,
+        namespace=opened.name.namespace,
+        table=opened.name.table,
+        table_uuid=opened.table_uuid,
+        metadata_location=metadata_location or opened.metadata_location,
+        snapshot_ids=[],
+        format=opened.format,
+    )
 
 
 def _exact(judged: JudgedTable) -> list[ExactPlan]:

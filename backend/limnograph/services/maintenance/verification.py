@@ -33,10 +33,12 @@ class VerificationProblem(NamedTuple):
 
 
 class CheckedAction(NamedTuple):
-    """An action that may have run. `partial`: whether some of its groups may have failed, so that their files stay."""
+    """An action that may have run. `base`: the table before it; None: no longer known. `partial`: whether some of its
+    groups may have failed, so that their files stay.
+    """
 
     plan: PlannedAction
-    base: AdviceReading
+    base: AdviceReading | None
     partial: bool = False
 
 
@@ -104,7 +106,8 @@ def _files(action: CheckedAction, evidence: TableEvidence) -> Iterator[Verificat
 
 def _rows(action: CheckedAction, evidence: TableEvidence, rows: RowCount) -> Iterator[VerificationProblem]:
     """Without deletes, the metadata is exact; with them, the engine counts both sides of the commits."""
-    survey, removed, added = action.base.survey, evidence.removed_data.rows, evidence.added_data.rows
+    survey = action.base.survey if action.base else None
+    removed, added = evidence.removed_data.rows, evidence.added_data.rows
     if not evidence.stamped or action.plan.action == "rewrite_position_delete_files":
         if evidence.removed_data.files or evidence.added_data.files:
             yield VerificationProblem(codes.FOREIGN_FILES, "The action changed data files, but only delete files may.")
@@ -163,11 +166,13 @@ def _amount(files: ChangedFiles) -> str:
 
 def _snapshots(action: CheckedAction, evidence: TableEvidence) -> Iterator[VerificationProblem]:
     """What a deletion may have done to snapshots and references. Commits and references of others may be new."""
-    base, now = action.base.metadata, evidence.metadata
-    named = set(action.plan.snapshots)
-    left, lost = sorted(named & set(now.snapshots)), sorted(set(base.snapshots) - named - set(now.snapshots))
-    if left:
+    now, named = evidence.metadata, set(action.plan.snapshots)
+    if left := sorted(named & set(now.snapshots)):
         yield VerificationProblem(codes.SNAPSHOTS_KEPT, f"Not expired: {_ids(left)}.")
+    if action.base is None:
+        return
+    base = action.base.metadata
+    lost = sorted(set(base.snapshots) - named - set(now.snapshots))
     if base.format == "iceberg" and lost:
         yield VerificationProblem(codes.SNAPSHOTS_LOST, f"Expired without having been named: {_ids(lost)}.")
     # One that a user dropped meanwhile was not past its own age.
