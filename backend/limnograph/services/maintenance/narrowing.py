@@ -7,7 +7,7 @@ its own partitions, files or snapshots are. What the recorded arguments name onl
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from limnograph.analysis.advice.planned import PlannedAction, arguments_json, pl
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.advice.survey import SurveyedPartition
 from limnograph.domain.facts.plans import PlanFact
+from limnograph.ports.table_maintainer import UnreferencedFile
 
 LONGEST_ARGUMENTS = 8 << 20
 """Bytes of arguments that are decoded."""
@@ -60,14 +61,14 @@ def narrowed_expiry(own: PlannedAction, arguments: Mapping[str, Any]) -> Planned
     )
 
 
-def narrowed_removal(
-    approved: Mapping[str, Any], own: PlannedAction, rebuilt: Callable[[Collection[str]], PlannedAction]
-) -> PlannedAction | None:
-    """The removal of the approved files, if the executor's own listing has them all."""
-    paths = approved.get("paths")
-    if not _is_texts(paths) or not paths or not set(paths) <= set(own.arguments.get("paths", ())):
+def oldest_files(listed: Sequence[UnreferencedFile], arguments: Mapping[str, Any]) -> list[UnreferencedFile] | None:
+    """As many of the executor's own listed files as were approved, the oldest first: those that became old enough since
+    then are younger. None: the plan is not for unreferenced files.
+    """
+    count = arguments.get("files")
+    if arguments.get("action") != "remove_orphan_files" or not isinstance(count, int) or not 0 < count <= len(listed):
         return None
-    return rebuilt(frozenset(paths))
+    return sorted(listed, key=lambda each: (each.modified_at_ms, each.location))[:count]
 
 
 def is_same(fact: PlanFact, table_uuid: str, plan: PlannedAction) -> bool:

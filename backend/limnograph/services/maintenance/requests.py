@@ -21,7 +21,7 @@ def request_of(
         options=plan.options,
         snapshots=plan.snapshots,
         spec_id=plan.spec_id,
-        files=plan.arguments.get("paths", ()),
+        files=plan.files,
         older_than_ms=older_than_ms,
         retention_hours=int(hours) if hours is not None else None,
     )

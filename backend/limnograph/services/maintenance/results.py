@@ -23,7 +23,14 @@ SECONDS_PER_HOUR = 3_600
 def committed(stamped: Sequence[int], outcome: ActionOutcome, seconds: float | None, prices: Prices) -> dict[str, Any]:
     """What is known as soon as the table contains the commits."""
     cost = None if seconds is None else round(seconds * CORES * prices.vcpu_hour / SECONDS_PER_HOUR, 6)
+    engine = {
+        "result_files_in": outcome.files_in,
+        "result_files_out": outcome.files_out,
+        "result_bytes_in": outcome.bytes_in,
+        "result_bytes_out": outcome.bytes_out,
+    }
     return {
+        **{field: value for field, value in engine.items() if value is not None},
         "snapshot_ids": list(stamped),
         "result_seconds": None if seconds is None else round(seconds, 3),
         "result_cost": cost,
@@ -41,12 +48,7 @@ def amounts(plan: PlannedAction, evidence: TableEvidence, outcome: ActionOutcome
             "result_bytes_freed": plan.predicted.bytes_freed if is_whole else None,
         }
     if plan.action == "rewrite_manifests":
-        return {
-            "result_files_in": outcome.files_in,
-            "result_files_out": outcome.files_out,
-            "result_bytes_in": outcome.bytes_in,
-            "result_bytes_out": outcome.bytes_out,
-        }
+        return {}  # the metadata does not say which manifests were merged
     is_deletes = plan.action == "rewrite_position_delete_files"
     removed = evidence.removed_deletes if is_deletes else evidence.removed_data
     added = evidence.added_deletes if is_deletes else evidence.added_data
