@@ -75,6 +75,13 @@ class RoundReport(msgspec.Struct, kw_only=True):
         """Whether an action or a verification failed, or a table could not be read."""
         return bool(self.troubles) or any(plan.failed for plan in self.plans)
 
+    def merge(self, other: RoundReport) -> None:
+        """Add what was done with another table."""
+        self.tables += other.tables
+        self.plans += other.plans
+        self.unplanned += other.unplanned
+        self.troubles += other.troubles
+
     def trouble(self, table: str, error: object) -> None:
         """Note what could not be read. It does not stop the others."""
         self.troubles.append(TableTrouble(table=table, text=str(error)))
