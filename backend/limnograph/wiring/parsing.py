@@ -104,9 +104,9 @@ class TableParser:
                 yield inspect(found.pointer, found.reader, found.format)
             case AdviseLocation():
                 yield from self._location_for_advice(question)
-            case AdviseTable(due=due, now=now):
+            case AdviseTable(due=due, now=now, retain=retain):
                 metadata, planner = self._for_advice(due)
-                yield advice_reading(metadata, planner, now, private=self._access.private)
+                yield advice_reading(metadata, planner, now, private=self._access.private, retain=retain)
             case ReadStorage(due=due, snapshot_id=snapshot_id, now=now):
                 metadata, planner = self._for_advice(due)
                 private = self._access.private
