@@ -208,10 +208,10 @@ def _two_people(case: _Case) -> ActionDecision | None:
     if not case.facts.policy.two_people or approval is None or not approval.is_by_user:
         return None
     if approval.proposer is None:
-        return case.never("two_people", "Who proposed it is not known, and the policy needs two people.")
+        return case.never("two_people", "Who proposed it is not known, and the policy needs two users.")
     if approval.proposer != approval.approver:
         return None
-    text = f"{approval.approver} proposed and approved it; the policy needs two people."
+    text = f"{approval.approver} proposed and approved it; the policy needs two users."
     return case.never("two_people", text)
 
 

@@ -19,21 +19,21 @@ def held_until(table_uuid: str, share: float, now: Micros) -> Micros | None:
     """
     if share <= 0:
         return None
-    period = now // PERIOD_US
-    return Micros((period + 1) * PERIOD_US) if _is_drawn(table_uuid, share / (1 - share), period) else None
+    number = now // PERIOD_US
+    return Micros((number + 1) * PERIOD_US) if _is_drawn(table_uuid, share / (1 - share), number) else None
 
 
-def _is_drawn(table_uuid: str, odds: float, period: int) -> bool:
+def _is_drawn(table_uuid: str, odds: float, number: int) -> bool:
     """Drawn, and not in the period before. O(periods in a row for which the draw alone says yes)."""
-    first = period
+    first = number
     while first >= 0 and _fraction(table_uuid, first) < odds:
         first -= 1
     if first < 0:  # with a share of one half, each table waits every second period
         first -= round(_fraction(table_uuid, first))
-    # Of the periods first + 1 .. period, every second one counts.
-    return first < period and (period - first) % 2 == 1
+    # Of the periods first + 1 .. number, every second one counts.
+    return first < number and (number - first) % 2 == 1
 
 
-def _fraction(table_uuid: str, period: int) -> float:
-    digest = hashlib.sha256(f"{table_uuid}:{period}".encode()).digest()
+def _fraction(table_uuid: str, number: int) -> float:
+    digest = hashlib.sha256(f"{table_uuid}:{number}".encode()).digest()
     return int.from_bytes(digest[:8]) / _LARGEST

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from limnograph.analysis.advice.facts import PlanLimits
-from limnograph.analysis.advice.retention import RetentionRule
+from limnograph.analysis.advice.retention import retention_rule
 from limnograph.domain.ids import TableName
 from limnograph.domain.maintenance.policy import (
     LEAST_KEPT,
@@ -13,6 +13,7 @@ from limnograph.domain.maintenance.policy import (
     MaintenanceMode,
     MaintenancePolicy,
     PolicyRule,
+    RetainedSnapshots,
 )
 from limnograph.domain.time import MICROS_PER_MS
 
@@ -40,14 +41,15 @@ def mode_of(policy: MaintenancePolicy, rule: PolicyRule | None, action: str) -> 
     return stricter(own, "advise" if rule.orphans is None else rule.orphans.mode)
 
 
-def limits_of(policy: MaintenancePolicy, rule: PolicyRule | None) -> PlanLimits:  # noqa: ARG001  # symmetry with mode_of
+def limits_of(_policy: MaintenancePolicy, rule: PolicyRule | None) -> PlanLimits:
     """Limits of the plans of a table, not below the floors; the rules' own without a policy."""
     if rule is None:
         return PlanLimits()
+    retain = retain_of(rule)
     quiet = [each for each in (rule.quiet_us, rule.partitions_older_us) if each is not None]
     return PlanLimits(
         quiet_ms=_ms(max(quiet)) if quiet else None,
-        retention=_retention(rule),
+        retention=None if retain is None else retention_rule(retain),
         orphan_age_ms=None if rule.orphans is None else _ms(max(rule.orphans.age_us, LEAST_ORPHAN_AGE_US)),
         saved_files=rule.worth.saved_files,
         freed_bytes=rule.worth.freed_bytes,
@@ -56,13 +58,17 @@ def limits_of(policy: MaintenancePolicy, rule: PolicyRule | None) -> PlanLimits:
     )
 
 
-def _retention(rule: PolicyRule) -> RetentionRule | None:
-    """Floor by age, number and readers: a job that may be behind finds the snapshots of its lag."""
+def retain_of(rule: PolicyRule | None) -> RetainedSnapshots | None:
+    """Floor by age, number and readers: a job that may be behind finds the snapshots of its lag. None: the table's own
+    retention alone.
+    """
+    if rule is None:
+        return None
     lags = [reader.lag_us for reader in rule.readers]
     if rule.retain is None and not lags:
         return None
     age_us = max(LEAST_RETENTION_US, rule.retain.age_us if rule.retain else 0, *lags)
-    return RetentionRule(_ms(age_us), max(LEAST_KEPT, rule.retain.last if rule.retain else 0))
+    return RetainedSnapshots(age_us, max(LEAST_KEPT, rule.retain.last if rule.retain else 0))
 
 
 def _ms(duration_us: int) -> int:

@@ -1,5 +1,5 @@
-"""A round of maintenance: recover what an executor left, expire what no one decided on, and for each table plan, propose,
-decide and run.
+"""A round of maintenance: recover what an executor left, expire what no one decided on, and for each table plan,
+propose, decide and run.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from limnograph.analysis.maintenance.limits import mode_of, rule_of
-from limnograph.domain.advice.document import NotKnown
+from limnograph.analysis.maintenance.limits import rule_of
 from limnograph.domain.errors import Conflict, LeaseLost, LimnographError, PlanMoved
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.ids import TableName
@@ -30,7 +29,7 @@ from limnograph.services.maintenance.settling import PlanSettling
 MOST_PLANS = 50
 """Plans of a table in one round: the next round continues."""
 AGAIN_US = 3_600_000_000
-"""A table that did not change is planned again after an hour, because snapshots and partitions grow old. Microseconds."""
+"""A table that did not change is planned again after so long, because snapshots and partitions grow old. Microseconds."""
 
 
 class MaintenanceExecutor:
@@ -47,8 +46,8 @@ class MaintenanceExecutor:
         self._seen: dict[TableName, tuple[str, Micros]] = {}
 
     def round(self, plan_id: str | None = None, *, waiting_only: bool = False) -> RoundReport:
-        """One round. `plan_id`: only this plan. `waiting_only`: only tables of approved plans. Raises SourceError if the
-        states cannot be read.
+        """One round. `plan_id`: only this plan. `waiting_only`: only tables of approved plans. Raises SourceError if
+        the states cannot be read.
         """
         began_at, report = time.monotonic(), RoundReport(plans=[], unplanned=[], troubles=[])
         listing = self._parts.listing()
@@ -126,7 +125,7 @@ class MaintenanceExecutor:
             self._seen[name] = (opened.metadata_location, now)
             known = {fact.plan_id: fact for fact in parts.states.plans(table_uuids=[opened.table_uuid])}
             known |= self._proposed(planned, rule, known)
-            due = [fact for fact in known.values() if self._may_run(fact, planned, rule, plan_id, handled)]
+            due = [fact for fact in known.values() if self._may_run(fact, plan_id, handled)]
             fact = min(due, key=lambda each: (place_of(each.rule or ""), each.at or 0, each.plan_id), default=None)
             if fact is None:
                 self._report_waiting(planned, known, handled, plan_id, report)
@@ -134,9 +133,7 @@ class MaintenanceExecutor:
             handled.add(fact.plan_id)
             report.plans.append(self._runner.run(name, rule, fact))
 
-    def _proposed(
-        self, planned: PlannedTable, rule: PolicyRule, known: dict[str, PlanFact]
-    ) -> dict[str, PlanFact]:
+    def _proposed(self, planned: PlannedTable, rule: PolicyRule, known: dict[str, PlanFact]) -> dict[str, PlanFact]:
         """Propose what is due and withdraw own proposals that no longer are; approve what the policy lets run."""
         found: dict[str, PlanFact] = {}
         current = {each.plan_id for each in planned.plans}
@@ -168,9 +165,7 @@ class MaintenanceExecutor:
             return {}
         return {made.plan_id: made}
 
-    def _may_run(
-        self, fact: PlanFact, planned: PlannedTable, rule: PolicyRule, plan_id: str | None, handled: Collection[str]
-    ) -> bool:
+    def _may_run(self, fact: PlanFact, plan_id: str | None, handled: Collection[str]) -> bool:
         if fact.state not in WAITING or fact.plan_id in handled or plan_id not in {None, fact.plan_id}:
             return False
         return fact.not_before is None or fact.not_before <= self._parts.states.now()

@@ -12,9 +12,7 @@ from limnograph.analysis.maintenance.decision import (
     decisions,
 )
 from limnograph.analysis.maintenance.limits import mode_of
-from limnograph.domain.advice.document import PlanGuard
 from limnograph.domain.facts.plans import PlanFact
-from limnograph.domain.maintenance.actions import POLICY_ACTOR
 from limnograph.domain.maintenance.leases import MaintenanceBreaker
 from limnograph.domain.maintenance.policy import DAY_US, MaintenancePolicy, PolicyRule
 from limnograph.domain.time import Micros
@@ -62,6 +60,15 @@ class PlanJudge:
         first = [] if skew is None else [ActionDecision("wait", codes.SKEWED, skew, None)]
         return [*first, *decisions(self._facts(table, exact, approval, fact))]
 
+    def after_conflict(self, fact: PlanFact) -> ConflictRetry:
+        """When a plan is tried again after another writer was first."""
+        now = self._states.now()
+        count = sum(
+            1 for each in self._states.plans(table_uuids=[fact.table_uuid or ""]) if each.problem == codes.CONFLICT
+        )
+        delay_us = min(self._policy.conflict_after_us * 2**count, DAY_US)
+        return ConflictRetry(Micros(now + delay_us))
+
     def is_automatic(self, rule: PolicyRule, action: str) -> bool:
         """Whether the policy approves plans of an action itself."""
         return mode_of(self._policy, rule, action) == "auto"
@@ -87,7 +94,9 @@ class PlanJudge:
             not_before=fact.not_before if fact else None,
             live_bytes=live,
             spent=self._states.spent(now // DAY_US),
-            history=[each for each in self._states.plans(table_uuids=[uuid]) if fact is None or each.plan_id != fact.plan_id],
+            history=[
+                each for each in self._states.plans(table_uuids=[uuid]) if fact is None or each.plan_id != fact.plan_id
+            ],
             breakers=self._states.breakers(),
             running=len(others),
             unknown_streams=table.known.unknown_streams,

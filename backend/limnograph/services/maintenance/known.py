@@ -93,7 +93,9 @@ class LakeKnowledge:
             readers=self._readers(opened, reading, rule),
             saved=recorded.saved.get(uuid, {}) if recorded else {},
         )
-        return KnownTable(advice, self._unknown_streams(opened, rule), self._twins(opened), self._nested(opened, reading))
+        return KnownTable(
+            advice, self._unknown_streams(opened, rule), self._twins(opened), self._nested(opened, reading)
+        )
 
     def _readers(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> list[ReaderNeed] | None:
         """None unless the reads are known, or the policy says who reads."""
@@ -120,7 +122,9 @@ class LakeKnowledge:
             return None
         own, root = opened.name, normalise_location(opened.location)
         found = {
-            each.name for each in self._pointers if each.name != own and normalise_location(root_of(each.location)) == root
+            each.name
+            for each in self._pointers
+            if each.name != own and normalise_location(root_of(each.location)) == root
         }
         for name, uuid, location in self._recorded.places if self._recorded else ():
             if name != own and (uuid == opened.table_uuid or normalise_location(root_of(location)) == root):
@@ -131,7 +135,10 @@ class LakeKnowledge:
         if not self._complete:
             return None
         properties = reading.metadata.properties
-        roots = [opened.location, *(properties[key] for key in ("write.data.path", "write.metadata.path") if key in properties)]
+        roots = [
+            opened.location,
+            *(properties[key] for key in ("write.data.path", "write.metadata.path") if key in properties),
+        ]
         inside = tuple(f"{normalise_location(root)}/" for root in roots)
         places = [(each.name, each.location) for each in self._pointers]
         places += [(name, location) for name, _, location in (self._recorded.places if self._recorded else ())]

@@ -1,4 +1,4 @@
-"""Keeps a table's lease while its holder works: a beat every 20 s, and an end of the work when beats no longer succeed."""
+"""Keeps a table's lease while its holder works: a beat every 20 s, and an end of the work when beats do not succeed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from limnograph.domain.errors import LeaseLost, SourceError
 from limnograph.domain.maintenance.leases import BEAT_S, GIVE_UP_S, GRACE_US, TableLease
@@ -65,7 +65,7 @@ class LeaseKeeper:
         if self.is_lost:
             raise LeaseLost(f"the lease of table {self._lease.table_uuid} was lost: another executor may hold it")
 
-    def __enter__(self) -> LeaseKeeper:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

@@ -15,9 +15,11 @@ from limnograph.domain.maintenance.states import PlanState
 from limnograph.services.maintenance.plan_progress import ACTOR
 from limnograph.services.maintenance.planning import ExactPlan, PlannedTable
 
-AGAIN: frozenset[PlanState] = frozenset({"withdrawn", "expired", "superseded", "refused", "verified", "measured", "partly"})
-"""States after which a plan that is due once more is proposed again. What a user dismissed or cancelled, and what failed,
-waits for a user.
+AGAIN: frozenset[PlanState] = frozenset(
+    {"withdrawn", "expired", "superseded", "refused", "verified", "measured", "partly"}
+)
+"""States after which a plan that is due once more is proposed again. What a user dismissed or cancelled, and what
+failed, waits for a user.
 """
 
 
@@ -55,7 +57,9 @@ def proposed(table: PlannedTable, exact: ExactPlan, rule: PolicyRule, last: Plan
         "policy": rule.name,
     }
     if last is None:
-        return PlanFact(plan_id=exact.plan_id, seq=1, state="proposed", attempt=1, actor=ACTOR, proposed_by=ACTOR, **fields)
+        return PlanFact(
+            plan_id=exact.plan_id, seq=1, state="proposed", attempt=1, actor=ACTOR, proposed_by=ACTOR, **fields
+        )
     again = following(last, "proposed", ACTOR)
     return replace(again, **fields)
 
@@ -69,4 +73,3 @@ def approved_by_policy(fact: PlanFact, rule: PolicyRule, reason: str) -> PlanFac
 def is_own(fact: PlanFact) -> bool:
     """Whether a proposal is one of an executor, not of the server's rules or a user."""
     return fact.proposed_by == ACTOR and fact.policy is not None
-

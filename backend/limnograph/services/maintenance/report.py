@@ -10,8 +10,8 @@ from limnograph.services.maintenance.problems import IS_FAILURE
 
 
 class PlanReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One plan: what became of it, and why. Null: unknown, or not applicable. `text`: a sentence. `would`: of a dry run:
-    `run`, `wait`, `refuse` or `advise`.
+    """One plan: what became of it, and why. Null: unknown, or not applicable. `text`: a sentence. `would`: of a plan
+    that did not run: `run`, `wait`, `refuse` or `advise`.
     """
 
     id: str

@@ -9,7 +9,7 @@ import msgspec
 
 from limnograph.analysis.advice.estimates import CORES
 from limnograph.analysis.advice.planned import PlannedAction
-from limnograph.domain.advice.document import Predicted, PlanValue
+from limnograph.domain.advice.document import PlanValue, Predicted
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.actions import DELETING

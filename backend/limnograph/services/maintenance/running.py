@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
 
-from limnograph.analysis.advice.estimates import CORES
-from limnograph.analysis.maintenance.backoff import retry_after_us
 from limnograph.domain.errors import (
     ActionCancelled,
     ActionConflict,
     InvalidInput,
-    LimnographError,
     MetadataError,
     NotFound,
     PlanMoved,
@@ -25,7 +21,7 @@ from limnograph.domain.maintenance.policy import DAY_US, PolicyRule
 from limnograph.domain.maintenance.states import PlanState
 from limnograph.domain.time import Micros
 from limnograph.ports.plan_states import BudgetLimits
-from limnograph.ports.table_maintainer import ActionOutcome, ActionRequest, OpenedTable
+from limnograph.ports.table_maintainer import ActionOutcome
 from limnograph.services.maintenance import problems as codes
 from limnograph.services.maintenance.judging import PlanJudge
 from limnograph.services.maintenance.lease_keeper import LeaseKeeper
@@ -49,7 +45,7 @@ class PlanRunner:
         self._parts, self._judge, self._settling = parts, judge, settling
 
     def run(self, name: TableName, rule: PolicyRule, fact: PlanFact) -> PlanReport:
-        """Run it, or record why not. Raises LeaseLost, SourceError: the next holder of the lease decides by the stamps."""
+        """Run it, or record why not. Raises LeaseLost, SourceError: the next holder of the lease reads the stamps."""
         parts = self._parts
         is_own = self._continues(fact.table_uuid or "")
         lease = parts.states.acquire(fact.table_uuid or "", parts.executor_id, fact.plan_id)
@@ -108,7 +104,9 @@ class PlanRunner:
             return self._end(progress, "queued", codes.INTERRUPTED, STOPPED)
         return self._executed(progress, planned, exact)
 
-    def _forbidden(self, progress: PlanProgress, planned: PlannedTable, exact: ExactPlan, approval: object) -> str | None:
+    def _forbidden(
+        self, progress: PlanProgress, planned: PlannedTable, exact: ExactPlan, approval: object
+    ) -> str | None:
         """Why it may not run now, which is recorded; None: it may."""
         decision = self._judge.decide(planned, exact, approval, progress.fact)
         if decision.verdict == "wait":

@@ -14,7 +14,7 @@ from limnograph.domain.maintenance.actions import DELETING
 from limnograph.domain.maintenance.evidence import TableEvidence
 from limnograph.domain.maintenance.leases import MaintenanceBreaker
 from limnograph.domain.maintenance.states import PlanState
-from limnograph.domain.time import to_millis
+from limnograph.domain.time import Micros, to_millis
 from limnograph.ports.table_maintainer import ActionOutcome, OpenedTable
 from limnograph.services.maintenance import problems as codes
 from limnograph.services.maintenance.judging import PlanJudge
@@ -60,7 +60,9 @@ class PlanSettling:
             return self._without_commit(progress, opened, end)
         is_part = end.error is not None or self._is_part(end)
         action = end.action._replace(partial=is_part)
-        progress.enter("partly" if is_part else "committed", **committed(stamped, end.outcome, end.seconds, self._parts.prices))
+        progress.enter(
+            "partly" if is_part else "committed", **committed(stamped, end.outcome, end.seconds, self._parts.prices)
+        )
         text = self.verified(progress, opened, end._replace(action=action))
         return text or (None if end.error is None else str(end.error))
 
@@ -206,6 +208,10 @@ class PlanSettling:
             self._parts.states.open_breaker(retry.breaker)
         return text
 
+    def retry_at(self, fact: PlanFact) -> Micros:
+        """When a plan is tried again after another writer was first."""
+        return self._judge.after_conflict(fact).not_before
+
     def _left_behind(self, fact: PlanFact, opened: OpenedTable, outcome: ActionOutcome) -> dict[str, Any]:
         """Unreferenced files since it began to run: those of other writers that have not committed yet are among them,
         so it is an upper bound.
@@ -216,7 +222,11 @@ class PlanSettling:
             return {}
         since_ms, until_ms = to_millis(fact.at), to_millis(self._parts.states.now()) + DAY_MS
         try:
-            files = [each for each in self._parts.maintainer.unreferenced(opened, until_ms) if each.modified_at_ms >= since_ms]
+            files = [
+                each
+                for each in self._parts.maintainer.unreferenced(opened, until_ms)
+                if each.modified_at_ms >= since_ms
+            ]
         except (MetadataError, SourceError):
             return {}
         return {"left_behind_files": len(files), "left_behind_bytes": sum(each.size for each in files)}

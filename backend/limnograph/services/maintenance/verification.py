@@ -1,7 +1,7 @@
 """Whether the table itself confirms an action: by Limnograph's own reader, never by what the engine reports.
 
-Checked after every action: the stamped commits are the planned ones, they removed exactly the approved files, no row was
-lost or returned, every file exists, and exactly the named snapshots are gone.
+Checked after every action: the stamped commits are the planned ones, they removed exactly the approved files, no row
+was lost or returned, every file exists, and exactly the named snapshots are gone.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def _files(action: CheckedAction, evidence: TableEvidence) -> Iterator[Verificat
         return
     if evidence.elsewhere:
         yield VerificationProblem(
-            codes.FOREIGN_FILES, f"The action removed {counted(evidence.elsewhere, 'file')} outside the approved groups."
+            codes.FOREIGN_FILES,
+            f"The action removed {counted(evidence.elsewhere, 'file')} outside the approved groups.",
         )
     for group, found in zip(_groups(action.plan), evidence.groups, strict=True):
         is_whole = (found.files, found.bytes, found.sha256) == (group["files"], group["bytes"], group["files_sha256"])
@@ -127,7 +128,8 @@ def _rows(action: CheckedAction, evidence: TableEvidence, rows: RowCount) -> Ite
         counts = rows(before), rows(after)
         if None not in counts and counts[0] != counts[1]:
             yield VerificationProblem(
-                codes.ROWS_DIFFER, f"The table had {counts[0]:,} rows before commit {after}, and {counts[1]:,} after it."
+                codes.ROWS_DIFFER,
+                f"The table had {counts[0]:,} rows before commit {after}, and {counts[1]:,} after it.",
             )
 
 
@@ -179,7 +181,8 @@ def _snapshots(action: CheckedAction, evidence: TableEvidence) -> Iterator[Verif
     dropped = [name for name in past_refs(base, action.base.now) if name not in now.refs]
     if dropped:
         yield VerificationProblem(
-            codes.SNAPSHOTS_LOST, f"Branches or tags were dropped without having been named: {', '.join(dropped[:_NAMED])}."
+            codes.SNAPSHOTS_LOST,
+            f"Branches or tags were dropped without having been named: {', '.join(dropped[:_NAMED])}.",
         )
 
 
