@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from limnograph.analysis.maintenance.limits import rule_of
-from limnograph.domain.errors import Conflict, LeaseLost, LimnographError, PlanMoved
+from limnograph.domain.errors import Conflict, LimnographError, PlanMoved
 from limnograph.domain.facts.plans import PlanFact
+from limnograph.domain.failpoints import FailpointReached
 from limnograph.domain.ids import TableName
 from limnograph.domain.maintenance.actions import PROCEDURES, place_of
 from limnograph.domain.maintenance.policy import PolicyRule
@@ -29,7 +30,7 @@ from limnograph.services.maintenance.settling import PlanSettling
 MOST_PLANS = 50
 """Plans of a table in one round: the next round continues."""
 AGAIN_US = 3_600_000_000
-"""A table that did not change is planned again after so long, because snapshots and partitions grow old. Microseconds."""
+"""Microseconds after which an unchanged table is planned again, because snapshots and partitions grow old."""
 
 
 class MaintenanceExecutor:
@@ -110,8 +111,8 @@ class MaintenanceExecutor:
             return report
         try:
             self._maintain(name, rule, plan_id, report)
-        except LeaseLost as error:
-            report.trouble(str(name), error)
+        except FailpointReached:
+            raise
         except LimnographError as error:
             report.trouble(str(name), error)
             self._seen.pop(name, None)
@@ -146,9 +147,9 @@ class MaintenanceExecutor:
             last = known.get(exact.plan_id)
             if last is None or last.state in AGAIN:
                 found |= self._recorded(proposed(planned, exact, rule, last))
-            fact = found.get(exact.plan_id, last)
-            if fact is not None and fact.state == "proposed" and self._judge.is_automatic(rule, exact.plan.action):
-                found |= self._approved(planned, exact, rule, fact)
+            now = found.get(exact.plan_id, last)
+            if now is not None and now.state == "proposed" and self._judge.is_automatic(rule, exact.plan.action):
+                found |= self._approved(planned, exact, rule, now)
         return found
 
     def _approved(

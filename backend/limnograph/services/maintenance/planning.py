@@ -91,7 +91,7 @@ class MaintenancePlanner:
                 unlisted = str(error)
         judged = self._judged(reading, known, limits, listed)
         plans = sorted(_exact(judged), key=lambda each: place_of(each.plan.rule))
-        unplanned = [*judged.advised.not_worth, *judged.advised.not_known]
+        unplanned: list[NotWorth | NotKnown] = [*judged.advised.not_worth, *judged.advised.not_known]
         return PlannedTable(opened, reading, known, judged, plans, unplanned, listed, unlisted, older_than_ms)
 
     def read_at(self, opened: OpenedTable, metadata_location: str, now: Micros) -> AdviceReading:

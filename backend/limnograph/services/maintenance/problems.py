@@ -7,6 +7,7 @@ from limnograph.domain.maintenance.states import PlanState
 IS_FAILURE: frozenset[PlanState] = frozenset({"failed", "partly", "unknown"})
 """States for which the program exits with 1."""
 CONFLICT, ENGINE, CANCELLED, INTERRUPTED = "conflict", "engine", "cancelled", "interrupted"
+UNREADABLE = "unreadable"
 PLAN_MOVED, NO_CONDITION, FORGED = "plan_moved", "no_condition", "arguments_mismatch"
 ANOTHER_TABLE, SKEWED = "another_table", "clock_skew"
 EVIDENCE = "evidence_unreadable"

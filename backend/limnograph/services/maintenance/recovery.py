@@ -70,7 +70,7 @@ class PlanRecovery:
             return None
         if state in _NOT_RUN:
             try:
-                progress.enter("queued", problem=codes.INTERRUPTED, reason=TEXT)
+                progress.enter("queued", problem=progress.fact.problem, reason=TEXT)
             except ActionCancelled:
                 progress.enter("cancelled", problem=codes.CANCELLED, reason="a user cancelled it before it ran")
             return TEXT

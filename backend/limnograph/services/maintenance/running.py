@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 
+from limnograph.analysis.maintenance.decision import PlanApproval
 from limnograph.domain.errors import (
     ActionCancelled,
     ActionConflict,
     InvalidInput,
+    LeaseLost,
     MetadataError,
     NotFound,
-    PlanMoved,
     SourceError,
 )
 from limnograph.domain.facts.plans import PlanFact
@@ -19,9 +20,9 @@ from limnograph.domain.maintenance.actions import REWRITING
 from limnograph.domain.maintenance.leases import BudgetSpent, TableLease
 from limnograph.domain.maintenance.policy import DAY_US, PolicyRule
 from limnograph.domain.maintenance.states import PlanState
-from limnograph.domain.time import Micros
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.plan_states import BudgetLimits
-from limnograph.ports.table_maintainer import ActionOutcome
+from limnograph.ports.table_maintainer import ActionOutcome, OpenedTable
 from limnograph.services.maintenance import problems as codes
 from limnograph.services.maintenance.judging import PlanJudge
 from limnograph.services.maintenance.lease_keeper import LeaseKeeper
@@ -35,6 +36,8 @@ from limnograph.services.maintenance.verification import CheckedAction, stamp_of
 
 SECONDS_PER_HOUR = 3_600
 STOPPED = "the executor was stopped"
+UNREADABLE_US = 300 * MICROS_PER_SECOND
+"""After which a table that could not be read is tried again, microseconds."""
 _FINAL = (ActionConflict, ActionCancelled, InvalidInput, MetadataError, NotFound, SourceError)
 
 
@@ -58,6 +61,11 @@ class PlanRunner:
             except ActionCancelled:
                 progress.enter("cancelled", problem=codes.CANCELLED, reason="a user cancelled it before it ran")
                 text = "A user cancelled it before it ran."
+            except (MetadataError, NotFound, SourceError) as error:
+                if progress.fact.state not in {"leased", "checking"}:
+                    raise
+                retry_at = Micros(parts.states.now() + UNREADABLE_US)
+                text = self._end(progress, "queued", codes.UNREADABLE, str(error), retry_at)
             parts.failpoints.reach("maintain.measured")
             return report_of(progress.fact, name, text)
 
@@ -76,20 +84,26 @@ class PlanRunner:
             progress.enter(
                 "leased", executor_id=parts.executor_id, application_id=parts.application_id, policy=rule.name
             )
-        except PlanMoved as moved:
+        except LeaseLost as moved:  # a user withdrew it, or another executor was faster
             return f"Another program changed the plan first: {moved}"
         parts.failpoints.reach("maintain.leased")
         parts.progress(f"{name}: {progress.fact.action} {progress.fact.plan_id[:8]} leased")
         if lease.taken_over and not is_own:
             parts.pause(parts.timing.grace_s)
         progress.enter("checking")
-        opened = parts.maintainer.open(name)
+        return self._checked(parts.maintainer.open(name), rule, progress, lease, approval)
+
+    def _checked(
+        self, opened: OpenedTable, rule: PolicyRule, progress: PlanProgress, lease: TableLease, approval: PlanApproval
+    ) -> str | None:
+        """Plan again, decide and run."""
+        parts, name = self._parts, opened.name
         if opened.table_uuid != lease.table_uuid:
             text = f"The catalog's table {name} is another one than at approval: its uuid is {opened.table_uuid}."
             return self._end(progress, "superseded", codes.ANOTHER_TABLE, text)
         if parts.maintainer.stamped(opened, stamp_of(progress.fact)):
             progress.enter("unknown", reason="the table contains commits of it already")
-            return self._settling.recover(progress, opened)
+            return self._settling.resume(progress, opened)
         planned = parts.planner.plan(
             opened, rule, parts.states.now(), listing=progress.fact.action == "remove_orphan_files"
         )
@@ -98,14 +112,14 @@ class PlanRunner:
             text = "The table changed, or the rules do not recommend it: it is not due with these arguments."
             return self._end(progress, "superseded", codes.PLAN_MOVED, text)
         parts.failpoints.reach("maintain.planned")
-        if (text := self._forbidden(progress, planned, exact, approval)) is not None:
-            return text
+        if (why := self._forbidden(progress, planned, exact, approval)) is not None:
+            return why
         if parts.stopping():
             return self._end(progress, "queued", codes.INTERRUPTED, STOPPED)
         return self._executed(progress, planned, exact)
 
     def _forbidden(
-        self, progress: PlanProgress, planned: PlannedTable, exact: ExactPlan, approval: object
+        self, progress: PlanProgress, planned: PlannedTable, exact: ExactPlan, approval: PlanApproval
     ) -> str | None:
         """Why it may not run now, which is recorded; None: it may."""
         decision = self._judge.decide(planned, exact, approval, progress.fact)
