@@ -69,7 +69,9 @@ class MaintainedLake:
         self.lines: list[str] = []
         self.recorded: RecordedFacts | None = RecordedFacts({}, {}, {}, ())
 
-    def add(self, table: str = "orders", files: int = 4, regions: Iterable[str] = ("eu",), **fields: Any) -> MetadataTable:
+    def add(
+        self, table: str = "orders", files: int = 4, regions: Iterable[str] = ("eu",), **fields: Any
+    ) -> MetadataTable:
         """A table of one commit per file, each a twentieth of the target."""
         name = TableName("lake", "sales", table)
         made = self.tables[name] = MetadataTable(self.folder / table, seed=len(self.tables) + 1, **fields)

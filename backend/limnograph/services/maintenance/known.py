@@ -30,7 +30,7 @@ from limnograph.services.advice.table_advice import KnownOfTable
 _METADATA = "/metadata/"
 
 
-class KnownTable(NamedTuple):
+class TableSurroundings(NamedTuple):
     """None: not known.
 
     advice           for the rules
@@ -48,7 +48,7 @@ class KnownTable(NamedTuple):
 class TableKnowledge(Protocol):
     """Thread-safe."""
 
-    def of(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> KnownTable:
+    def of(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> TableSurroundings:
         """What is known of a table. Raises nothing: what cannot be read is not known."""
         ...
 
@@ -85,7 +85,7 @@ class LakeKnowledge:
     ) -> None:
         self._pointers, self._recorded, self._declared, self._complete = pointers, recorded, declared, complete
 
-    def of(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> KnownTable:
+    def of(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> TableSurroundings:
         recorded, uuid = self._recorded, opened.table_uuid
         advice = KnownOfTable(
             name=opened.name,
@@ -93,7 +93,7 @@ class LakeKnowledge:
             readers=self._readers(opened, reading, rule),
             saved=recorded.saved.get(uuid, {}) if recorded else {},
         )
-        return KnownTable(
+        return TableSurroundings(
             advice, self._unknown_streams(opened, rule), self._twins(opened), self._nested(opened, reading)
         )
 
