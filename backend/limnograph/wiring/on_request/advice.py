@@ -13,15 +13,17 @@ from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import Millis
 from limnograph.ports.advice_source import AdviceSource
+from limnograph.ports.plan_states import PlanStates
 from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.advice.judging import AdviceInputs, TableJudge
 from limnograph.services.advice.loads import recent_scans
 from limnograph.services.advice.pages import MaintenancePages
-from limnograph.services.advice.plan_log import PlanLog
-from limnograph.services.advice.plan_records import PlanRecords
 from limnograph.services.advice.saved_times import MeasuredSavings
 from limnograph.services.advice.writing_jobs import writing_job
+from limnograph.services.plans.desk import PlanDesk
+from limnograph.services.plans.plan_log import PlanLog
+from limnograph.services.plans.plan_records import PlanRecords
 from limnograph.settings import Settings, reread_catalogs
 from limnograph.wiring.observe import access_of
 from limnograph.wiring.server import ServerServices
@@ -44,11 +46,12 @@ class AdvisedTables:
         return _DECODE(bytes(body))
 
 
-def with_advice(services: ServerServices, source: AdviceSource, prices: Prices) -> ServerServices:
-    """The same services with recommended maintenance."""
+def with_advice(services: ServerServices, source: AdviceSource, prices: Prices, states: PlanStates) -> ServerServices:
+    """The same services with recommended maintenance and decisions on it."""
     options = services.options
     records = PlanRecords(options.inbox, options.cold or options.engine)
-    plans = PlanLog(records)
+    desk = PlanDesk(states, lambda: records.newest().values())
+    plans = PlanLog(desk)
     trino = {ours: theirs for theirs, ours in options.trino_catalogs.items()}
     inputs = AdviceInputs(
         findings=lambda: services.evaluator.board,
