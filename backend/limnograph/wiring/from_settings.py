@@ -79,8 +79,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )
     services = with_storage(build_services(options), settings)
-    states = SqlPlanStates(inbox.database)
-    return with_advice(services, AdvisedTables(settings), prices_of(settings.prices), states)
+    return with_advice(services, AdvisedTables(settings), prices_of(settings.prices), SqlPlanStates(inbox.database))
 
 
 def _public(server: PrometheusSettings) -> str:
