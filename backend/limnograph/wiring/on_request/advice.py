@@ -12,6 +12,7 @@ from limnograph.adapters.sandbox.messages import AdviseTable
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.facts.plans import PlanFact
+from limnograph.domain.maintenance.policy import RetainedSnapshots
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import Millis
 from limnograph.ports.advice_source import AdviceSource
@@ -47,10 +48,10 @@ class AdvisedTables:
     def __init__(self, settings: Settings, pool: IdlePool | None = None) -> None:
         self._settings, self._pool = settings, pool or IdlePool()
 
-    def read(self, due: DueTable, now: Millis) -> AdviceReading:
+    def read(self, due: DueTable, now: Millis, retain: RetainedSnapshots | None = None) -> AdviceReading:
         # Credentials may have been rotated since the last table.
         access = access_of(self._settings.with_catalogs(reread_catalogs(self._settings)))
-        (body,) = self._pool.ask(access, AdviseTable(due, now), min(access.deadline_seconds, DEADLINE_S))
+        (body,) = self._pool.ask(access, AdviseTable(due, now, retain), min(access.deadline_seconds, DEADLINE_S))
         return _DECODE(bytes(body))
 
 
