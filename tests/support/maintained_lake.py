@@ -128,6 +128,7 @@ class MaintainedLake:
             prices=Prices(),
             failpoints=Failpoints(failpoint),
             executor_id=executor_id,
+            meta_namespaces=["lake.limnograph"],
             pause=lambda _seconds: None,
             timing=QUICK,
             progress=self.lines.append,

@@ -6,6 +6,7 @@ import time
 
 import msgspec
 
+from limnograph.analysis.maintenance.guards.every import may_hold_later, unsatisfied
 from limnograph.analysis.maintenance.limits import mode_of, rule_of
 from limnograph.domain.advice.document import NotWorth
 from limnograph.domain.errors import LimnographError
@@ -26,7 +27,7 @@ class MaintenanceDryRun:
 
     def __init__(self, parts: ExecutorParts) -> None:
         self._parts = parts
-        self._judge = PlanJudge(parts.policy, parts.states, parts.clock)
+        self._judge = PlanJudge(parts.policy, parts.states, parts.clock, parts.meta_namespaces)
 
     def report(self, plan_id: str | None = None) -> RoundReport:
         """All tables that a policy names and whose mode is not `off`. `plan_id`: only this plan."""
@@ -66,8 +67,12 @@ class MaintenanceDryRun:
 
     def _plan(self, planned: PlannedTable, exact: ExactPlan, rule: PolicyRule, fact: PlanFact | None) -> PlanReport:
         approval = self._judge.approval_of(fact) if fact is not None and fact.state in WAITING else None
-        objections = self._judge.objections(planned, exact, approval, fact)
+        objections = [each.text for each in self._judge.objections(planned, exact, approval, fact)]
+        unmet = unsatisfied(self._judge.guards(planned, exact, approval))
+        objections += [each.text for each in unmet]
         decision = self._judge.decide(planned, exact, approval, fact)
+        if decision.verdict == "run" and unmet:
+            decision = decision._replace(verdict="wait" if may_hold_later(unmet) else "refuse")
         shown = proposed(planned, exact, rule, None)
-        found = report_of(shown, planned.opened.name, " ".join(each.text for each in objections) or decision.text)
+        found = report_of(shown, planned.opened.name, " ".join(objections) or decision.text)
         return msgspec.structs.replace(found, state=fact.state if fact else None, would=decision.verdict, problem=None)

@@ -40,7 +40,7 @@ class MaintenanceExecutor:
 
     def __init__(self, parts: ExecutorParts) -> None:
         self._parts = parts
-        self._judge = PlanJudge(parts.policy, parts.states, parts.clock)
+        self._judge = PlanJudge(parts.policy, parts.states, parts.clock, parts.meta_namespaces)
         settling = PlanSettling(parts, self._judge)
         self._runner = PlanRunner(parts, self._judge, settling)
         self._recovery = PlanRecovery(parts, settling)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from limnograph.analysis.maintenance.decision import (
@@ -11,7 +13,10 @@ from limnograph.analysis.maintenance.decision import (
     decide,
     decisions,
 )
+from limnograph.analysis.maintenance.guards.every import guards_of
+from limnograph.analysis.maintenance.guards.facts import GuardFacts
 from limnograph.analysis.maintenance.limits import mode_of
+from limnograph.domain.advice.document import PlanGuard
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.leases import MaintenanceBreaker
 from limnograph.domain.maintenance.policy import DAY_US, MaintenancePolicy, PolicyRule
@@ -20,7 +25,10 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.plan_states import PlanStates
 from limnograph.services.maintenance import problems as codes
 from limnograph.services.maintenance.planning import ExactPlan, PlannedTable
+from limnograph.services.maintenance.verification import stamp
 
+ENGINES: Mapping[str, str] = {"iceberg": "spark", "delta": "deltalake"}
+"""Engine by table format."""
 MOST_SKEW_US = 300_000_000
 """Difference between this machine's clock and the database's above which nothing is executed: one of them decides what
 is old, the other one when files were modified.
@@ -37,8 +45,11 @@ class ConflictRetry(NamedTuple):
 class PlanJudge:
     """Immutable after construction. Methods block, and raise SourceError."""
 
-    def __init__(self, policy: MaintenancePolicy, states: PlanStates, clock: Clock) -> None:
+    def __init__(
+        self, policy: MaintenancePolicy, states: PlanStates, clock: Clock, meta_namespaces: Collection[str]
+    ) -> None:
         self._policy, self._states, self._clock = policy, states, clock
+        self._meta_namespaces = meta_namespaces
 
     def approval_of(self, fact: PlanFact) -> PlanApproval:
         """Who approved a plan. When it is queued, the time of that counts: it is not earlier than the approval."""
@@ -59,6 +70,30 @@ class PlanJudge:
         skew = self._skew()
         first = [] if skew is None else [ActionDecision("wait", codes.SKEWED, skew, None)]
         return [*first, *decisions(self._facts(table, exact, approval, fact))]
+
+    def guards(self, table: PlannedTable, exact: ExactPlan, approval: PlanApproval | None) -> list[PlanGuard]:
+        """The guards of the action, also those that hold."""
+        names = [(fact.plan_id, fact.attempt or 1) for fact in self._states.plans()]
+        facts = GuardFacts(
+            plan=exact.plan,
+            metadata=table.reading.metadata,
+            name=table.opened.name,
+            now=self._states.now(),
+            machine_now=self._clock.now(),
+            table_uuid=table.opened.table_uuid,
+            own_plans={stamp(plan_id, each) for plan_id, last in names for each in range(1, last + 1)},
+            others=table.known.others,
+            meta_namespaces=self._meta_namespaces,
+            readers=table.known.advice.readers,
+            unknown_streams=table.known.unknown_streams,
+            approved_by_user=approval is not None and approval.is_by_user,
+            longest_run_us=table.known.longest_run_us,
+            unreferenced=table.listed,
+            engine=ENGINES.get(table.opened.format),
+            base_recorded=True,
+            real_path=os.path.realpath,
+        )
+        return guards_of(facts)
 
     def after_conflict(self, fact: PlanFact) -> ConflictRetry:
         """When a plan is tried again after another writer was first."""

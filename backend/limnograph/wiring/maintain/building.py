@@ -114,6 +114,7 @@ def parts_of(
         failpoints=failpoints or process_failpoints(),
         executor_id=executor_id,
         pause=stop.wait,
+        meta_namespaces=[f"{settings.meta_catalog}.{settings.meta.namespace}"],
         application_id=session.sparkContext.applicationId,
         timing=timing,
         stopping=stop.is_set,
