@@ -19,6 +19,7 @@ from limnograph.demo.processes.alerting import BURST_ALERT, link
 from limnograph.demo.progress import Progress
 from limnograph.demo.requests import get_json, server_of
 from limnograph.demo.run import USUAL_DIR
+from limnograph.demo.story.calendar import DAY
 from limnograph.domain.errors import EnvironmentFault, InvalidInput, LimnographError, SourceUnavailable
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 APPLICATION = "demo_burst"
 BURST_FILE = "burst-"
 """How the names of the files begin."""
+LATE_MS = 30 * DAY
+"""How late its rows are: the files of their partition can be read, while most others of the demo are only described."""
 ROWS = 8
 """Rows per file. A file has one or two kilobytes, mostly its footer, as after a stream that commits too often."""
 LOOK_EVERY_S = 1.0
@@ -180,7 +183,7 @@ def _parquet(table: Table, at: int) -> bytes:
     import pyarrow.parquet as pq
     from pyiceberg.io.pyarrow import schema_to_pyarrow
 
-    values = [_value(str(field.field_type), at) for field in table.schema().fields]
+    values = [_value(str(field.field_type), at - LATE_MS) for field in table.schema().fields]
     columns = {field.name: [value] * ROWS for field, value in zip(table.schema().fields, values, strict=True)}
     sink = io.BytesIO()
     pq.write_table(pa.table(columns).cast(schema_to_pyarrow(table.schema())), sink)
@@ -205,7 +208,7 @@ def _write(table: Table, body: bytes, files: int, at: int) -> list[DataFile]:
     stem = f"{BURST_FILE}{uuid.uuid4().hex}"
     folder = local(f"{table.location()}/data")
     folder.mkdir(parents=True, exist_ok=True)
-    partition = Record(*(_partition(table.schema(), field, at) for field in table.spec().fields))
+    partition = Record(*(_partition(table.schema(), field, at - LATE_MS) for field in table.spec().fields))
     written = []
     for number in range(files):
         name = f"{stem}-{number:05d}.parquet"

@@ -22,6 +22,7 @@ OWN = (
     "alerts-delivered.json",
     "running.json",
     "token",
+    "maintenance.toml",
     "limnograph.toml",
     "prometheus.yml",
     "thresholds.yml",
@@ -47,6 +48,7 @@ class Folder:
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
         self.config = self.root / "limnograph.toml"
+        self.maintenance = self.root / "maintenance.toml"
         self.database = self.root / "catalog.db"
         self.warehouse = self.root / "warehouse"
         self.story = self.root / "story.json"

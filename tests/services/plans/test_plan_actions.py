@@ -43,7 +43,9 @@ def times(found: list[ActionSpan]) -> list[tuple[int, int | None, str]]:
 
 
 def test_an_action_lasts_from_its_lease_to_its_commit_whatever_follows() -> None:
-    done = facts(*RUN, (30, "committed"), (35, "verified"), (900, "measured"), result_files_in=2_000, result_files_out=1)
+    done = facts(
+        *RUN, (30, "committed"), (35, "verified"), (900, "measured"), result_files_in=2_000, result_files_out=1
+    )
     assert times(spans_of(done)) == [(20, 30, "measured")]
     assert times(spans_of(done[:6])) == [(20, 30, "committed")]
     (span,) = spans_of(done[:7])

@@ -80,6 +80,33 @@ def _names(job: JobSchedule, role: str) -> str:
     return json.dumps([f"lake.{use.table}" for use in job.uses if use.role == role])
 
 
+def maintenance_toml(tables: Sequence[str]) -> str:
+    """The file of the demo's maintainer: it runs what a user approved, on `tables` (`catalog.namespace.table`), seconds
+    after their last commit, and however little that saves.
+    """
+    return f"""# Written by `limnograph demo` at every start (docs/maintenance.md).
+[maintenance]
+mode = "approve"
+master = "local[1]"
+
+[maintenance.spark]
+"spark.driver.memory" = "512m"
+"spark.driver.extraJavaOptions" = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
+[maintenance.catalogs.lake]
+
+[[maintenance.policy]]
+name = "bursts"
+tables = {json.dumps(list(tables))}
+actions = ["compact"]
+quiet = "20s"
+
+[maintenance.policy.worth]
+saved_files = 20
+paying = false
+"""
+
+
 def prometheus_yml(
     targets: Mapping[str, int], *, rules: Sequence[Path], alertmanager_port: int | None, token: Path
 ) -> str:

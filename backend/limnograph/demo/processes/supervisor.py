@@ -11,18 +11,19 @@ from typing import Any, NamedTuple
 
 from limnograph.demo.folder import Folder
 from limnograph.demo.lab import formats
-from limnograph.demo.lab.tables import SORTED
+from limnograph.demo.lab.tables import BACKLOG, SORTED
 from limnograph.demo.lake.meta import meta_rows
 from limnograph.demo.lake.session import name_jars
 from limnograph.demo.login import ensure_token, read_token
 from limnograph.demo.processes import alerting, past_alerts
 from limnograph.demo.processes.children import ChildProcesses, Program, answers
-from limnograph.demo.processes.configuration import SERVER, limnograph_toml, prometheus_yml
+from limnograph.demo.processes.configuration import SERVER, limnograph_toml, maintenance_toml, prometheus_yml
 from limnograph.demo.processes.scheduled_jobs import LIVE_EVERY_S, scheduled_jobs
 from limnograph.demo.processes.tools import free_port, tool
 from limnograph.demo.progress import Progress
 from limnograph.demo.story import signals
 from limnograph.demo.story.calendar import Calendar
+from limnograph.demo.story.plan import BURST_TABLES
 from limnograph.demo.story.story import Story
 from limnograph.domain.errors import EnvironmentFault
 from limnograph.spark_metrics import TOKEN_ENV
@@ -95,6 +96,8 @@ def everything(
         child = children.start(_live(folder, ports))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.live}/metrics"), 90)
         progress.say("the live job is up")
+        if login:
+            children.start(_maintain(folder))
         with folder.announced(ports.addresses):
             yield children
 
@@ -113,7 +116,8 @@ def _write_settings(folder: Folder, told: Story, ports: Ports, *, login: bool) -
         )
     )
     ensure_token(folder.token, folder.config)
-    folder.thresholds.write_text(alerting.thresholds_yml([*told.tables, SORTED]))
+    folder.maintenance.write_text(maintenance_toml([*(f"lake.{name}" for name in BURST_TABLES), BACKLOG]))
+    folder.thresholds.write_text(alerting.thresholds_yml([*told.tables, SORTED, BACKLOG]))
     rules = [alerting.rules() / "*.yml", folder.thresholds]
     folder.prometheus_config.write_text(
         prometheus_yml(
@@ -222,6 +226,10 @@ def _alertmanager(binary: str, folder: Folder, port: int) -> Program:
 
 def _limnograph(verb: str, folder: Folder, *more: str) -> Program:
     return Program(verb, [sys.executable, "-m", "limnograph", verb, "--config", str(folder.config), *more])
+
+
+def _maintain(folder: Folder) -> Program:
+    return _limnograph("maintain", folder, "--maintenance", str(folder.maintenance), "--watch")
 
 
 def _live(folder: Folder, ports: Ports) -> Program:

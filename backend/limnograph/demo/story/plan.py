@@ -22,6 +22,8 @@ LIVE_APPEND_TABLE = "sales.orders"
 LIVE_DELETE_TABLE = "sales.carts"
 LIVE_JOB = "churn"
 QUIET_TABLE = "ops.deployments"
+BURST_TABLES = (STORY_TABLE, "marketing.leads")
+"""Tables whose bursts the maintainer merges. They have one partition spec: a plan names the partition of a burst."""
 
 
 def writer_of(job: str, calendar: Calendar, number: int) -> Writer:
