@@ -104,10 +104,6 @@ class PlanJudge:
         delay_us = min(self._policy.conflict_after_us * 2**count, DAY_US)
         return ConflictRetry(Micros(now + delay_us))
 
-    def is_automatic(self, rule: PolicyRule, action: str) -> bool:
-        """Whether the policy approves plans of an action itself."""
-        return mode_of(self._policy, rule, action) == "auto"
-
     def is_executed(self, rule: PolicyRule, action: str) -> bool:
         """Whether plans of an action run at all."""
         return mode_of(self._policy, rule, action) in {"approve", "auto"}

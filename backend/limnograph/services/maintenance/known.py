@@ -29,7 +29,6 @@ from limnograph.ports.table_maintainer import OpenedTable
 from limnograph.services.advice.table_advice import KnownOfTable
 
 
-
 class TableSurroundings(NamedTuple):
     """None: not known.
 
@@ -122,7 +121,9 @@ class LakeKnowledge:
         """All other tables, by what is known of each: from the catalogs, and as they were recorded."""
         if not self._complete:
             return None
-        recorded = {name: (uuid, location) for name, uuid, location in (self._recorded.places if self._recorded else ())}
+        recorded = {
+            name: (uuid, location) for name, uuid, location in (self._recorded.places if self._recorded else ())
+        }
         found = {
             pointer.name: OtherTable(
                 pointer.name,

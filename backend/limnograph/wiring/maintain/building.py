@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from limnograph.adapters.inbox.database import InboxDatabase
 from limnograph.adapters.inbox.plan_states import SqlPlanStates
 from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.adapters.sandbox.idle import IdlePool
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import LimnographError, SettingsError
 from limnograph.domain.failpoints import Failpoints
@@ -96,7 +97,7 @@ def parts_of(
 
     settings, clock = maintain.settings, SystemClock()
     prices, knowledge = prices_of(settings.prices), RecordedKnowledge(settings, clock)
-    names = written(maintain)
+    names, pool = written(maintain), IdlePool()
     spark = SparkMaintainer(session, settings.state_dir.absolute() / "maintain")
     maintainer = CatalogMaintainers(names, spark, None)
     lake = SettingsLake(settings, WatchMode.NOW, progress=progress)
@@ -105,8 +106,8 @@ def parts_of(
         policy=maintain.policy,
         states=states,
         maintainer=maintainer,
-        planner=MaintenancePlanner(maintainer, AdvisedTables(settings), maintain.policy, knowledge, prices),
-        evidence=EvidencedTables(settings),
+        planner=MaintenancePlanner(maintainer, AdvisedTables(settings, pool), maintain.policy, knowledge, prices),
+        evidence=EvidencedTables(settings, pool),
         knowledge=knowledge,
         listing=lambda: _only(knowledge.saw(lake.listing()), frozenset(names)),
         clock=clock,
