@@ -18,6 +18,7 @@ from limnograph.domain.maintenance.actions import PROCEDURES, place_of
 from limnograph.domain.maintenance.policy import PolicyRule
 from limnograph.domain.maintenance.states import WAITING
 from limnograph.domain.time import Micros
+from limnograph.services.maintenance.breaker_panel import BreakerPanel
 from limnograph.services.maintenance.judging import PlanJudge
 from limnograph.services.maintenance.parts import ExecutorParts
 from limnograph.services.maintenance.plan_progress import next_of
@@ -42,7 +43,7 @@ class MaintenanceExecutor:
     def __init__(self, parts: ExecutorParts) -> None:
         self._parts = parts
         self._judge = PlanJudge(parts.policy, parts.states, parts.clock, parts.meta_namespaces)
-        settling = PlanSettling(parts, self._judge)
+        settling = PlanSettling(parts, BreakerPanel(parts.policy, parts.states))
         self._runner = PlanRunner(parts, self._judge, settling)
         self._recovery = PlanRecovery(parts, settling)
         self._seen: dict[TableName, tuple[str, Micros]] = {}

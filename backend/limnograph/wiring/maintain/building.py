@@ -24,13 +24,13 @@ from limnograph.services.plans.rebuild import rebuild
 from limnograph.services.watcher.catalog_actions import WatchMode
 from limnograph.settings.maintenance import MaintainSettings
 from limnograph.settings.prices import prices_of
-from limnograph.wiring.maintain.database import check_database
 from limnograph.wiring.maintain.knowledge import RecordedKnowledge
 from limnograph.wiring.maintain.maintainers import CatalogMaintainers
 from limnograph.wiring.observe import SettingsLake
 from limnograph.wiring.on_request.advice import AdvisedTables
 from limnograph.wiring.on_request.evidence import EvidencedTables
 from limnograph.wiring.pipeline import process_failpoints
+from limnograph.wiring.shared_database import require_shared_database
 from limnograph.wiring.watching import embedded_engine
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def spark_log(maintain: MaintainSettings) -> Path:
 def check(maintain: MaintainSettings, *, changes: bool) -> None:
     """Check what only this program uses. `changes`: whether it may change tables. Raises SettingsError."""
     policy = maintain.policy
-    check_database(maintain.settings.inbox_url)
+    require_shared_database(maintain.settings.inbox_url, maintain.master)
     process_failpoints()
     if policy.mode == "off":
         raise SettingsError("maintenance.mode", 'is "off": nothing is planned; write "advise", "approve" or "auto"')
