@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from limnograph.analysis.maintenance.decision import (
     ActionDecision,
@@ -18,9 +17,7 @@ from limnograph.analysis.maintenance.guards.facts import GuardFacts
 from limnograph.analysis.maintenance.limits import mode_of
 from limnograph.domain.advice.document import PlanGuard
 from limnograph.domain.facts.plans import PlanFact
-from limnograph.domain.maintenance.leases import MaintenanceBreaker
 from limnograph.domain.maintenance.policy import DAY_US, MaintenancePolicy, PolicyRule
-from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.plan_states import PlanStates
 from limnograph.services.maintenance import problems as codes
@@ -33,13 +30,6 @@ MOST_SKEW_US = 300_000_000
 """Difference between this machine's clock and the database's above which nothing is executed: one of them decides what
 is old, the other one when files were modified.
 """
-
-
-class ConflictRetry(NamedTuple):
-    """When a plan is retried after a conflict. `breaker`: to open, if it was one too many."""
-
-    not_before: Micros
-    breaker: MaintenanceBreaker | None = None
 
 
 class PlanJudge:
@@ -94,19 +84,6 @@ class PlanJudge:
             real_path=os.path.realpath,
         )
         return guards_of(facts)
-
-    def after_conflict(self, fact: PlanFact) -> ConflictRetry:
-        """When a plan is tried again after another writer was first."""
-        now = self._states.now()
-        count = sum(
-            1 for each in self._states.plans(table_uuids=[fact.table_uuid or ""]) if each.problem == codes.CONFLICT
-        )
-        delay_us = min(self._policy.conflict_after_us * 2**count, DAY_US)
-        return ConflictRetry(Micros(now + delay_us))
-
-    def is_automatic(self, rule: PolicyRule, action: str) -> bool:
-        """Whether the policy approves plans of an action itself."""
-        return mode_of(self._policy, rule, action) == "auto"
 
     def is_executed(self, rule: PolicyRule, action: str) -> bool:
         """Whether plans of an action run at all."""

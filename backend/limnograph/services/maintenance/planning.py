@@ -20,7 +20,7 @@ from limnograph.domain.time import Micros, Millis, to_millis
 from limnograph.ports.advice_source import AdviceSource
 from limnograph.ports.table_maintainer import OpenedTable, TableMaintainer, UnreferencedFile
 from limnograph.services.advice.table_advice import JudgedTable, advise_table
-from limnograph.services.maintenance.known import TableSurroundings, TableKnowledge
+from limnograph.services.maintenance.known import TableKnowledge, TableSurroundings
 from limnograph.services.maintenance.narrowing import (
     approved_arguments,
     is_same,

@@ -178,6 +178,7 @@ class PlanRunner:
         code: str,
         text: str,
         retry_at: Micros | None = None,
+        *,
         guards: Sequence[str] = (),
     ) -> str:
         """Record that it does not run now."""

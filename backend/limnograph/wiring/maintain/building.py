@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from limnograph.adapters.inbox.database import InboxDatabase
 from limnograph.adapters.inbox.plan_states import SqlPlanStates
 from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.adapters.sandbox.idle import IdlePool
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import LimnographError, SettingsError
 from limnograph.domain.failpoints import Failpoints
@@ -23,13 +24,13 @@ from limnograph.services.plans.rebuild import rebuild
 from limnograph.services.watcher.catalog_actions import WatchMode
 from limnograph.settings.maintenance import MaintainSettings
 from limnograph.settings.prices import prices_of
-from limnograph.wiring.maintain.database import check_database
 from limnograph.wiring.maintain.knowledge import RecordedKnowledge
 from limnograph.wiring.maintain.maintainers import CatalogMaintainers
 from limnograph.wiring.observe import SettingsLake
 from limnograph.wiring.on_request.advice import AdvisedTables
 from limnograph.wiring.on_request.evidence import EvidencedTables
 from limnograph.wiring.pipeline import process_failpoints
+from limnograph.wiring.shared_database import require_shared_database
 from limnograph.wiring.watching import embedded_engine
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def spark_log(maintain: MaintainSettings) -> Path:
 def check(maintain: MaintainSettings, *, changes: bool) -> None:
     """Check what only this program uses. `changes`: whether it may change tables. Raises SettingsError."""
     policy = maintain.policy
-    check_database(maintain.settings.inbox_url)
+    require_shared_database(maintain.settings.inbox_url, maintain.master)
     process_failpoints()
     if policy.mode == "off":
         raise SettingsError("maintenance.mode", 'is "off": nothing is planned; write "advise", "approve" or "auto"')
@@ -96,7 +97,7 @@ def parts_of(
 
     settings, clock = maintain.settings, SystemClock()
     prices, knowledge = prices_of(settings.prices), RecordedKnowledge(settings, clock)
-    names = written(maintain)
+    names, pool = written(maintain), IdlePool()
     spark = SparkMaintainer(session, settings.state_dir.absolute() / "maintain")
     maintainer = CatalogMaintainers(names, spark, None)
     lake = SettingsLake(settings, WatchMode.NOW, progress=progress)
@@ -105,8 +106,8 @@ def parts_of(
         policy=maintain.policy,
         states=states,
         maintainer=maintainer,
-        planner=MaintenancePlanner(maintainer, AdvisedTables(settings), maintain.policy, knowledge, prices),
-        evidence=EvidencedTables(settings),
+        planner=MaintenancePlanner(maintainer, AdvisedTables(settings, pool), maintain.policy, knowledge, prices),
+        evidence=EvidencedTables(settings, pool),
         knowledge=knowledge,
         listing=lambda: _only(knowledge.saw(lake.listing()), frozenset(names)),
         clock=clock,

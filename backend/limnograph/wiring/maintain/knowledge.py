@@ -29,7 +29,7 @@ from limnograph.services.effects.records import EffectRecords
 from limnograph.services.findings.records import FindingRecords
 from limnograph.services.lake.lake import Histories
 from limnograph.services.lake.loading import load
-from limnograph.services.maintenance.known import TableSurroundings, LakeKnowledge, RecordedFacts
+from limnograph.services.maintenance.known import LakeKnowledge, RecordedFacts, TableSurroundings
 from limnograph.services.reads.table_reads import reads_of_reports, reads_of_runs
 from limnograph.services.table.due import newest_location
 from limnograph.settings import Settings
