@@ -35,7 +35,7 @@ def test_each_number_has_its_sample() -> None:
     assert (found["seconds_bucket", "vacuum", "1.0"], found["seconds_bucket", "vacuum", "15.0"]) == (1, 3)
     assert found["seconds_bucket", "vacuum", "+Inf"] == 3
     assert found["bytes_rewritten_total", "optimize"] == 2**40
-    assert found["breaker_open", "table", "conflicts"] == 3
+    assert found["breaker_open", "conflicts", "table"] == 3
     assert found["verification_failures_total",] == 1
 
 
