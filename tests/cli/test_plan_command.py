@@ -157,7 +157,7 @@ def test_the_name_of_the_user_is_not_believed_from_the_environment(
 
 def test_who_may_not_write_into_the_state_folder_may_not_decide(made: Installation) -> None:
     from limnograph.domain.advice.plans import PlanCaller
-    from limnograph.wiring.plans import check_rights, local_plans
+    from limnograph.wiring.decisions.local_plans import check_rights, local_plans
 
     settings = load(str(made.file))
     stranger = local_plans(settings)._replace(caller=PlanCaller(actor="eve", may_propose=False, may_approve=False))

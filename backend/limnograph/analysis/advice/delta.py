@@ -27,10 +27,11 @@ def delta_compact(facts: AdviceFacts) -> list[RuleAnswer]:
         return [NotKnown(rule=COMPACT, missing=facts.unread or "the table's current files")]
     if targets is None:
         return [NotKnown(rule=COMPACT, missing="a valid target file size: the table's property is not a size")]
+    least = facts.limits.saved_files or LEAST_SMALL
     due = [
         ChosenGroup(g.partitions, g.written_at, g.compact)
         for g in survey.groups
-        if g.compact is not None and g.small >= LEAST_SMALL
+        if g.compact is not None and g.small >= least
     ]
     return _planned(facts, COMPACT, due, {"target_size": str(targets.target)}, _FILES)
 
@@ -72,7 +73,8 @@ def delta_vacuum(facts: AdviceFacts) -> list[RuleAnswer]:
     if due is None:
         return []
     saving = expiry_saving(due.bytes, facts.prices)
-    if due.bytes < VACUUM_SHARE * facts.bytes.live:
+    least = facts.limits.freed_bytes
+    if due.bytes < (VACUUM_SHARE * facts.bytes.live if least is None else least):
         a_month = money(saving, facts.prices.currency)
         who = f"{counted(due.files, 'file')} removed more than {lasting(due.hours * 3_600)} ago"
         return [

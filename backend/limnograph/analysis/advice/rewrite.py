@@ -133,11 +133,15 @@ def value_of(facts: AdviceFacts, rule: str, plan: Predicted) -> PlanValue:
 
 
 def unworthy(rule: str, facts: AdviceFacts, plan: Predicted, value: PlanValue) -> NotWorth | None:
-    """Why a rewrite does not pay; None: it does, or that is not known. Time that jobs save always pays."""
-    saving = value.money_per_month
+    """Why a rewrite does not pay; None: it does, or that is not known, or it need not. Time that jobs save always
+    pays.
+    """
+    if not facts.limits.paying:
+        return None
+    saving, most_days = value.money_per_month, facts.limits.payback_days
     if saving is None or plan.cost is None or (value.seconds_per_day and value.seconds_per_day.mid > 0):
         return None
-    late = value.payback_days is None or value.payback_days > MOST_PAYBACK_DAYS
+    late = value.payback_days is None or value.payback_days > (MOST_PAYBACK_DAYS if most_days is None else most_days)
     if saving >= LEAST_SAVED_PER_MONTH and not late:
         return None
     currency = facts.prices.currency

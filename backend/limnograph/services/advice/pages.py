@@ -32,10 +32,10 @@ from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Millis, to_micros, 
 from limnograph.ports.clock import Clock
 from limnograph.services.advice.board import AdviceBoard, QueuedPlan, TableAdvice
 from limnograph.services.advice.evaluator import AdviceEvaluator
-from limnograph.services.advice.plan_log import PlanLog
 from limnograph.services.advice.plan_queue import PlanQueue, RecordedPlan, recorded_row
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
+from limnograph.services.plans.plan_log import PlanLog
 from limnograph.services.table.histories import TableHistories
 
 _POSITION = (int,)
@@ -110,7 +110,7 @@ class MaintenancePages:
         )
 
     def table(self, name: TableName) -> TableMaintenance:
-        """The advice of one table. Raises NotFound, SourceUnavailable."""
+        """The advice of one table. Blocks. Raises NotFound, SourceError."""
         history = self._tables.now(name)
         board = self.board
         found, problem = board.tables.get(history.uuid), board.failed.get(history.uuid)
