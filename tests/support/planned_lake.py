@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from msgspec.structs import replace
 
 from access_kit import Guarded, guarded
 from advised_lake import LocalSource
@@ -62,12 +63,13 @@ BREAKER = MaintenanceBreaker(
     opened_at=Micros(NOW),
     text="Three conflicts in a row. It closes after a success.",
 )
-PATHS = {
-    "propose": "/api/v1/maintenance/plans",
-    **{name: f"/api/v1/maintenance/{PLAN.plan_id}/{name}" for name in ("approve", "dismiss", "withdraw", "cancel")},
-    "close": "/api/v1/maintenance/breakers/close",
-}
-DETAIL = f"/api/v1/maintenance/{PLAN.plan_id}"
+DECISIONS = ("propose", "approve", "dismiss", "withdraw", "cancel", "close")
+
+
+def path_of(name: str, plan_id: str = PLAN.plan_id) -> str:
+    """Where a decision is sent."""
+    fixed = {"propose": "/api/v1/maintenance/plans", "close": "/api/v1/maintenance/breakers/close"}
+    return fixed.get(name) or f"/api/v1/maintenance/{plan_id}/{name}"
 
 
 def seen(seq: int = 1, **more: Any) -> dict[str, Any]:
@@ -75,9 +77,9 @@ def seen(seq: int = 1, **more: Any) -> dict[str, Any]:
     return {"arguments_sha256": DIGEST, "seq": seq, **more}
 
 
-def body_of(name: str, seq: int = 1) -> dict[str, Any]:
-    """A correct body of each POST of PATHS."""
-    return {"propose": {"plan_id": PLAN.plan_id}, "close": {"key": BREAKER.key}}.get(name, seen(seq))
+def body_of(name: str, plan: PlanFact) -> dict[str, Any]:
+    """A correct body of each decision."""
+    return {"propose": {"plan_id": plan.plan_id}, "close": {"key": BREAKER.key}}.get(name, seen(plan.seq))
 
 
 class PlannedLake:
@@ -90,19 +92,27 @@ class PlannedLake:
         engine = lake([row(1, NOW - HOUR, 40)], [moved(1, NOW - HOUR)])
         services = parts(engine, inbox=self.inbox, clock=self.clock)
         self.server = with_advice(services, LocalSource(), Prices(), self.states)
+        self._plans, self._tokens = 0, dict[str, tuple[tuple[str, ...], dict[str, str]]]()
 
-    def add(self, *path: str, plan: PlanFact = PLAN, actor: str = "limnograph", **fields: Any) -> PlanFact:
-        """A plan after these transitions; `fields`: of the last one."""
-        (fact,) = self.states.record([plan])
-        for place, state in enumerate(path, 1):
+    def add(self, *path: str, actor: str = "limnograph", **fields: Any) -> PlanFact:
+        """A new plan after these transitions; `fields`: of its last one. The first plan has the id of PLAN."""
+        number, self._plans = self._plans, self._plans + 1
+        plan_id = f"{number:032x}" if number else PLAN.plan_id
+        (fact,) = self.states.record([replace(PLAN, plan_id=plan_id, **fields)])
+        for state in path:
             self.clock.micros += 1_000_000
-            after = following(fact, state, actor)  # type: ignore[arg-type]
-            (fact,) = self.states.record([_with(after, fields) if place == len(path) else after])
+            after = replace(following(fact, state, actor), **fields)  # type: ignore[arg-type]
+            (fact,) = self.states.record([after])
         return fact
 
     def token(self, *scopes: str, name: str = "ann") -> dict[str, str]:
-        """Headers of a caller."""
-        return self.gate.bearer(*scopes, name=name)
+        """Headers of a caller. A name has one token at a time."""
+        known = self._tokens.get(name)
+        if known is None or known[0] != scopes:
+            if known is not None:
+                self.gate.tokens.revoke(name)
+            self._tokens[name] = known = scopes, self.gate.bearer(*scopes, name=name)
+        return known[1]
 
     def ask(self, method: str, path: str, *, gate: Any = None, **given: Any) -> httpx.Response:
         """The response to one request. `gate`: another than that with tokens."""
@@ -112,9 +122,3 @@ class PlannedLake:
                 return await http.request(method, path, **given)
 
         return asyncio.run(asked())
-
-
-def _with(fact: PlanFact, fields: dict[str, Any]) -> PlanFact:
-    from msgspec.structs import replace
-
-    return replace(fact, **fields)
