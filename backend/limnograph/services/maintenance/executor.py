@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from limnograph.analysis.maintenance.guards.every import unsatisfied
 from limnograph.analysis.advice.facts import QUIET_MS
+from limnograph.analysis.maintenance.guards.every import unsatisfied
 from limnograph.analysis.maintenance.limits import limits_of, rule_of
 from limnograph.domain.errors import Conflict, LimnographError, PlanMoved
 from limnograph.domain.facts.plans import PlanFact
