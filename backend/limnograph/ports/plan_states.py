@@ -44,8 +44,9 @@ class PlanStates(Protocol):
         ...
 
     def restore(self, facts: Sequence[PlanFact]) -> int:
-        """Insert the last transition of plans that a lost database no longer has, as they are; known plans are
-        unchanged. Returns the number inserted. Nothing is added to the inbox.
+        """Insert the last transition of plans that a lost database no longer has, and replace those that a restored
+        backup has with a smaller `seq`; others are unchanged. Returns the number changed. Nothing is added to the
+        inbox.
         """
         ...
 

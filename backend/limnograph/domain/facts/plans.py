@@ -85,3 +85,9 @@ class PlanFact(msgspec.Struct, frozen=True, kw_only=True):
     left_behind_files: Annotated[int | None, Col(52, LONG, "unreferenced files that it left")] = None
     left_behind_bytes: Annotated[int | None, Col(53, LONG, "bytes of these files")] = None
     writers_failed: Annotated[int | None, Col(54, LONG, "runs of other jobs that failed because of its commits")] = None
+    proposed_by: Annotated[
+        str | None, Col(55, STRING, "who proposed this attempt: a user, or `limnograph` for the rules and the executor")
+    ] = None
+    approved_by: Annotated[
+        str | None, Col(56, STRING, "who approved this attempt: a user, or `policy:NAME`; null: not approved")
+    ] = None
