@@ -1,5 +1,5 @@
-"""Plans of maintenance: one plan, decisions on it, and breakers. Nothing here runs an action: `limnograph maintain` does,
-if its own file allows it.
+"""Plans of maintenance: one plan, decisions on it, and breakers. Nothing here runs an action: `limnograph maintain`
+does, if its own file allows it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from limnograph.domain.advice.plans import (
     PlanView,
 )
 from limnograph.domain.errors import Forbidden, PlanMoved, SourceUnavailable, Unauthenticated
+from limnograph.domain.facts.plans import PlanFact
 from limnograph.services.advice.plan_pages import PlanPages
 from limnograph.services.plans.views import plan_view
 from limnograph.services.server.backend import Backend
@@ -75,7 +76,11 @@ async def get_plan(request: AnyRequest, backend: NamedDependency[Backend], plan_
 
 
 @post(
-    "/maintenance/plans", operation_id="proposePlan", summary="Propose a plan that ended once more", opt=PROPOSE, **_DECISION
+    "/maintenance/plans",
+    operation_id="proposePlan",
+    summary="Propose a plan that ended once more",
+    opt=PROPOSE,
+    **_DECISION,
 )
 async def propose_plan(request: AnyRequest, backend: NamedDependency[Backend]) -> PlanView:
     """Requires the scope `maintain:propose`. The proposer is the authenticated caller. 409 if the plan has not ended.
@@ -83,7 +88,8 @@ async def propose_plan(request: AnyRequest, backend: NamedDependency[Backend]) -
     """
     caller, data = _decider(request), await parsed_json(request, PlanProposalIn)
     _audit(request, "propose", f"plan={data.plan_id}")
-    return await asyncio.to_thread(pages_of(backend).propose, data.plan_id, caller, data.reason)
+    pages = pages_of(backend)
+    return _published(pages, await asyncio.to_thread(pages.propose, data.plan_id, caller, data.reason))
 
 
 @post(
@@ -185,7 +191,13 @@ def pages_of(backend: Backend) -> PlanPages:
 async def _decide(request: AnyRequest, backend: Backend, plan_id: str, decision: PlanDecision) -> PlanView:
     caller, seen = _decider(request), await parsed_json(request, PlanDecisionIn)
     _audit(request, decision, f"plan={plan_id[:64]} arguments_sha256={seen.arguments_sha256} seq={seen.seq}")
-    return await asyncio.to_thread(pages_of(backend).decide, decision, plan_id, seen, caller)
+    pages = pages_of(backend)
+    return _published(pages, await asyncio.to_thread(pages.decide, decision, plan_id, seen, caller))
+
+
+def _published(pages: PlanPages, fact: PlanFact) -> PlanView:
+    pages.publish(fact)
+    return plan_view(fact)
 
 
 def _decider(request: AnyRequest) -> PlanCaller:

@@ -37,8 +37,8 @@ FAILED = "failed"
 
 _KNOWN = {"open", "metrics", *SCOPES}
 _UNAUTHENTICATED = (
-    'requires authentication, so that each decision has a name: set mode in [auth], for example mode = "tokens", or use '
-    "`limnograph plan approve` and its siblings on the server's machine"
+    'requires authentication, so that each decision has a name: set mode in [auth], for example mode = "tokens", or '
+    "use `limnograph plan approve` and its siblings on the server's machine"
 )
 
 

@@ -9,7 +9,6 @@ import msgspec
 from limnograph.domain.advice.document import PlanGuard, Predicted, Recommendation
 from limnograph.domain.answers.view import View
 from limnograph.domain.maintenance.leases import BreakerScope
-from limnograph.domain.maintenance.states import PlanState
 from limnograph.domain.time import Millis
 
 PlanDecision = Literal["propose", "approve", "dismiss", "withdraw", "cancel"]
@@ -164,5 +163,3 @@ class PlanCaller(msgspec.Struct, frozen=True, kw_only=True):
     actor: str
     may_propose: bool
     may_approve: bool
-
-

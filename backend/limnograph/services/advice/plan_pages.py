@@ -12,7 +12,6 @@ from limnograph.domain.advice.plans import (
     PlanDecision,
     PlanDecisionIn,
     PlanDetail,
-    PlanView,
 )
 from limnograph.domain.errors import PlanMoved
 from limnograph.domain.facts.plans import PlanFact
@@ -20,29 +19,27 @@ from limnograph.services.advice.board import AdviceBoard
 from limnograph.services.plans.decisions import decisions_of
 from limnograph.services.plans.desk import PlanDesk
 from limnograph.services.plans.history import PlanHistory
-from limnograph.services.plans.views import (
-    breaker_view,
-    plan_fields,
-    plan_view,
-    recorded_guards,
-    transition_view,
-)
+from limnograph.services.plans.views import breaker_view, plan_fields, recorded_guards, transition_view
+from limnograph.services.plans.watch import PlanWatch
 
 
 class PlanSources(NamedTuple):
-    """Where plans are known. `named`: the name of a table by uuid. `recorded` is called with each transition that a
-    decision caused.
+    """Where plans are known. `named`: the name of a table by uuid. `publish` is called with each transition that is
+    new to readers of the live stream, on the event loop.
     """
 
     desk: PlanDesk
     history: PlanHistory
     board: Callable[[], AdviceBoard]
-    named: Callable[[str], str | None]
-    recorded: Callable[[PlanFact], None] = lambda _fact: None
+    watch: PlanWatch
+    named: Callable[[str], str | None] = lambda _uuid: None
+    publish: Callable[[PlanFact], None] = lambda _fact: None
 
 
 class PlanPages:
-    """Immutable after construction. Methods block; they raise SourceError, NotFound, PlanMoved and InvalidInput."""
+    """Immutable after construction. All methods but `publish` block; they raise SourceError, NotFound, PlanMoved and
+    InvalidInput.
+    """
 
     def __init__(self, sources: PlanSources) -> None:
         self._of = sources
@@ -61,20 +58,25 @@ class PlanPages:
             notes=notes,
         )
 
-    def propose(self, plan_id: str, caller: PlanCaller, reason: str | None) -> PlanView:
+    def propose(self, plan_id: str, caller: PlanCaller, reason: str | None) -> PlanFact:
         """Propose a plan that ended once more."""
-        return self._recorded(self._of.desk.propose(plan_id, caller.actor, reason))
+        return self._of.desk.propose(plan_id, caller.actor, reason)
 
-    def decide(self, decision: PlanDecision, plan_id: str, seen: PlanDecisionIn, caller: PlanCaller) -> PlanView:
+    def decide(self, decision: PlanDecision, plan_id: str, seen: PlanDecisionIn, caller: PlanCaller) -> PlanFact:
         """Take a decision on a plan as the caller saw it. Raises Forbidden if only the proposer may take it."""
         desk, actor = self._of.desk, caller.actor
         if decision == "approve":
-            return self._recorded(desk.approve(plan_id, seen.arguments_sha256, seen.seq, actor, seen.reason))
+            return desk.approve(plan_id, seen.arguments_sha256, seen.seq, actor, seen.reason)
         plan = desk.plan(plan_id)
         if plan.arguments_sha256 != seen.arguments_sha256:
             raise PlanMoved(f"plan {plan_id} has other arguments than those that were seen; read it again", plan)
         act = {"dismiss": desk.dismiss, "withdraw": desk.withdraw, "cancel": desk.cancel}[decision]
-        return self._recorded(act(plan_id, seen.seq, actor, seen.reason))
+        return act(plan_id, seen.seq, actor, seen.reason)
+
+    def publish(self, fact: PlanFact) -> None:
+        """Report a transition that a decision caused, unless it was reported already. On the event loop."""
+        for each in self._of.watch.add([fact]):
+            self._of.publish(each)
 
     def breakers(self, caller: PlanCaller) -> BreakersPage:
         """Open breakers."""
@@ -87,10 +89,6 @@ class PlanPages:
     def close_breaker(self, key: str, caller: PlanCaller) -> None:
         """Close a breaker. Raises NotFound if it is not open."""
         self._of.desk.close_breaker(key, caller.actor)
-
-    def _recorded(self, fact: PlanFact) -> PlanView:
-        self._of.recorded(fact)
-        return plan_view(fact)
 
     def _recommended(self, plan: PlanFact) -> Recommendation | None:
         table = self._of.board().tables.get(plan.table_uuid or "")
