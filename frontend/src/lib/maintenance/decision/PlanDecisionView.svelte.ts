@@ -43,6 +43,10 @@ export class PlanDecisionView {
     });
   }
 
+  get id(): string {
+    return this.#id();
+  }
+
   ask(): void {
     const id = this.#id();
     void this.plan.ask((signal) => getPlan(id, signal));
