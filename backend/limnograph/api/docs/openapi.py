@@ -34,6 +34,7 @@ from limnograph.api.routes import (
 from limnograph.api.routes import annotations as annotation_routes
 from limnograph.api.routes import maintenance as maintenance_routes
 from limnograph.api.wire import values, views
+from limnograph.domain.advice import comparison
 from limnograph.domain.advice import pages as maintenance_pages
 from limnograph.domain.answers import alerts as alert_views
 from limnograph.domain.answers import annotations as annotation_views
@@ -82,6 +83,7 @@ _WIRE = (
     alert_views.AlertmanagerIn,
     annotation_views.AnnotationsPage,
     effect_ledger.LedgerPage,
+    comparison.FleetComparison,
     maintenance_pages.MaintenancePage,
     maintenance_pages.TableMaintenance,
     matches.Matches,
