@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from limnograph.analysis.advice.own_retention import OwnRetention
 from limnograph.analysis.advice.readers import RetainedRef
+from limnograph.domain.advice.comparison import TableLoad
 from limnograph.domain.advice.document import AdvisedTable, Recommendation
 from limnograph.domain.time import Millis
 
@@ -16,7 +17,7 @@ _LEAST_COST = 0.01
 
 class TableAdvice(NamedTuple):
     """Advice of one table. `location`: the metadata file that was read, with its `retention` and `refs`. `writer`,
-    `job`: who writes the files that the recommendations are about; None: not known.
+    `job`: who writes the files that the recommendations are about; None: not known. `load`: what its scans open.
     """
 
     advised: AdvisedTable
@@ -26,6 +27,7 @@ class TableAdvice(NamedTuple):
     refs: Sequence[RetainedRef] = ()
     writer: str | None = None
     job: str | None = None
+    load: TableLoad = TableLoad()
 
 
 class QueuedPlan(NamedTuple):

@@ -85,13 +85,14 @@ class TableJudge(NamedTuple):
             saved=inputs.saved.of_table(uuid),
             trino_catalog=inputs.trino.get(name.catalog),
         )
-        advised, arguments, *_ = advise_table(reading, known, inputs.prices)
+        judged = advise_table(reading, known, inputs.prices)
         job = inputs.jobs(name, writer) if writer else None
         metadata = reading.metadata
         advice = TableAdvice(
-            *(advised, location, to_millis(now)), own_retention_of(metadata), refs_of(metadata), writer, job
+            *(judged.advised, location, to_millis(now), own_retention_of(metadata), refs_of(metadata), writer, job),
+            load=judged.load,
         )
-        return JudgedAdvice(advice, arguments)
+        return JudgedAdvice(advice, judged.arguments)
 
 
 def _main_writer(facts: TableFacts) -> str | None:

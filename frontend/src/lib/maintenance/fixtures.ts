@@ -33,6 +33,15 @@ export const maintenanceRow = (change: Partial<MaintenanceRow> = {}): Maintenanc
   ...change,
 });
 
+const COMPARISON: TableAdvice['comparison'] = {
+  load: { live_files: 1_900, compacted_files: 82, reads_per_day: null },
+  prices: {
+    ...{ currency: 'USD', storage_gb_month: 0.023, put_1000: 0.005, get_1000: 0.0004, vcpu_hour: 0.05 },
+    ...{ as_of: '2026-11-01', is_default: true },
+  },
+  rows: [],
+};
+
 export const tableAdvice = (change: Partial<NonNullable<TableAdvice['advice']>> = {}): TableAdvice => ({
   advice: {
     ...{ catalog: 'lake', namespace: 'sales', table: 'orders', table_uuid: 'u-1', format: 'iceberg' },
@@ -55,5 +64,5 @@ export const tableAdvice = (change: Partial<NonNullable<TableAdvice['advice']>> 
     ...change,
   },
   ...{ evaluated_at: Date.UTC(2026, 10, 21, 5, 50), writer: 'nightly_events', writer_job: 'load_events' },
-  ...{ problem: null, prices_are_default: true, plans: [], notes: [] },
+  ...{ problem: null, prices_are_default: true, comparison: COMPARISON, plans: [], notes: [] },
 });
