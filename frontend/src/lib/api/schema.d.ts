@@ -1515,7 +1515,7 @@ export interface components {
         };
         /**
          * CommitRow
-         * @description A commit in a list. `user`: as the engine that wrote it reports; null: it reports none.
+         * @description A commit in a list. `user`: as its summary names it, else as a report of the commit does; null: neither does.
          */
         CommitRow: {
             added_bytes: number | null;
