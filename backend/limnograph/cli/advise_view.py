@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from limnograph.cli.words import counted, instant, number, plain, sized
-from limnograph.domain.advice.document import Advice, AdvisedTable, Estimate, PlanValue, Predicted, Recommendation
+from limnograph.domain.advice.document import (
+    BORROWED,
+    MEASURED,
+    Advice,
+    AdvisedTable,
+    Estimate,
+    PlanValue,
+    Predicted,
+    Recommendation,
+)
 
 _TITLES = {
     "rewrite_data_files": "Rewrite data files",
@@ -26,6 +35,7 @@ _UNDO = {
     "set_properties": "set the properties back",
     "optimize": "restore the version before, while its files are not vacuumed",
 }
+_BASES = {MEASURED: "measured on this table", BORROWED: "estimated from effects on other tables"}
 _SHOWN = 8
 _MINUTE = 120
 
@@ -113,7 +123,8 @@ def _worth(value: PlanValue, currency: str) -> str:
     if value.payback_days is not None:
         parts.append(f"pays back in {value.payback_days:,.1f} days")
     if value.seconds_per_day is not None:
-        parts.append(f"saves jobs {value.seconds_per_day.mid:,.0f} s a day ({value.seconds_per_day.basis})")
+        basis = _BASES.get(value.seconds_per_day.basis, value.seconds_per_day.basis)
+        parts.append(f"saves jobs {value.seconds_per_day.mid:,.0f} s a day ({basis})")
     return f", {', '.join(parts)}" if parts else ""
 
 

@@ -31,6 +31,7 @@ from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Millis, to_micros, 
 from limnograph.ports.clock import Clock
 from limnograph.services.advice.board import AdviceBoard, QueuedPlan, TableAdvice
 from limnograph.services.advice.evaluator import AdviceEvaluator
+from limnograph.services.advice.loads import BY_RUNS
 from limnograph.services.advice.plan_log import PlanLog
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
@@ -109,7 +110,7 @@ class MaintenancePages:
             problem=problem or (None if found else NOT_YET),
             prices_are_default=self._prices.is_default,
             plans=list(map(_record, plans)),
-            notes=[f"The last evaluation failed: {problem}."] if found and problem else [],
+            notes=_notes_of(found, problem) if found else [],
         )
 
     def _view(self) -> _QueueView:
@@ -162,7 +163,14 @@ class MaintenancePages:
             notes.append(f"{waiting:,} tables have not been evaluated yet.")
         if board.failed:
             notes.append(f"{len(board.failed):,} tables could not be evaluated.")
+        if by_runs := board.counting_runs:
+            notes.append(f"{by_runs:,} tables have no reported scans: their reads are job runs, one scan each.")
         return notes
+
+
+def _notes_of(found: TableAdvice, problem: str | None) -> list[str]:
+    notes = [BY_RUNS] if found.counts_runs else []
+    return [f"The last evaluation failed: {problem}.", *notes] if problem else notes
 
 
 class _Sums(NamedTuple):

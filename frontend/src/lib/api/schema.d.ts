@@ -3289,8 +3289,8 @@ export interface components {
         };
         /**
          * SavedTime
-         * @description Seconds of jobs saved per day. `basis`: `measured` (effects of this table), or `borrowed` (effects of other
-         *         tables).
+         * @description Seconds of jobs saved per day. `basis`: `measured` (effects of this table), or `borrowed` (the median of
+         *         those of the same rule on other tables).
          */
         SavedTime: {
             basis: string;
