@@ -73,8 +73,10 @@ def command(
 
     instant = None if now is None else Millis(now)
     bounds: Mapping[str, Estimate] = {}
+    location: str | None = None
     notes: Mapping[str, str] = {}
     if table is not None and is_location(table):
+        location = table
         advice, problem, bounds = _of_location(table, table_format, path_map, instant, name)
         problems: Mapping[str, str] = {} if problem is None else {table: problem}
     elif name is not None:
@@ -84,7 +86,7 @@ def command(
     if as_json:
         click.echo(msgspec.json.encode(advice).decode())
     else:
-        draw(advice, sys.stdout, bounds)
+        draw(advice, sys.stdout, bounds, location)
     for subject, reason in [*notes.items(), *problems.items()]:
         click.echo(plain(f"{subject}: {reason}"), err=True)
     raise SystemExit(_status(advice))

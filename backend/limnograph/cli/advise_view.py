@@ -40,16 +40,19 @@ _SHOWN = 8
 _MINUTE = 120
 
 
-def draw(advice: Advice, out: TextIO, bounds: Mapping[str, Estimate] | None = None) -> None:
-    """Print the whole report. `bounds`: of the bytes that rewrites leave, by plan id."""
+def draw(
+    advice: Advice, out: TextIO, bounds: Mapping[str, Estimate] | None = None, location: str | None = None
+) -> None:
+    """Print the whole report. `bounds`: of the bytes that rewrites leave, by plan id. `location`: of the only table."""
     for at, table in enumerate(advice.tables):
-        lines = [*([""] if at else []), *_table(table, instant(advice.evaluated_at), bounds or {})]
+        lines = [*([""] if at else []), *_table(table, instant(advice.evaluated_at), bounds or {}, location)]
         out.write("\n".join(lines) + "\n")
 
 
-def _table(table: AdvisedTable, at: str, bounds: Mapping[str, Estimate]) -> Iterator[str]:
+def _table(table: AdvisedTable, at: str, bounds: Mapping[str, Estimate], location: str | None) -> Iterator[str]:
     name = ".".join(part for part in (table.catalog, table.namespace, table.table) if part)
-    yield plain(f"{name or table.table_uuid or 'table'}: {table.status}, judged at {at} UTC")
+    title = name or location or table.table_uuid or "table"
+    yield plain(f"{title}: {table.status}" + ("" if table.status == "unreadable" else f", judged at {at} UTC"))
     for finding in table.findings[:_SHOWN]:
         subject = f" ({plain(finding.subject)})" if finding.subject else ""
         yield f"  {finding.severity:8}  {finding.code}{subject} since {instant(finding.opened_at)} UTC"
