@@ -14,6 +14,6 @@ def orphans(_facts: AdviceFacts) -> list[RuleAnswer]:
 
 def cluster(facts: AdviceFacts) -> list[RuleAnswer]:
     """Sorting pays if scans filter by a field in which files overlap: that follows from reported scans."""
-    if facts.reads is not None:
+    if facts.reads is not None and facts.reads.basis == "scans":
         return []
     return [NotKnown(rule="cluster", missing="no scan of the table is reported, so its filters are unknown")]

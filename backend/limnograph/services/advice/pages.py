@@ -34,6 +34,7 @@ from limnograph.ports.clock import Clock
 from limnograph.services.advice.board import AdviceBoard, QueuedPlan, TableAdvice
 from limnograph.services.advice.comparing import compare_fleet, compare_table
 from limnograph.services.advice.evaluator import AdviceEvaluator
+from limnograph.services.advice.loads import BY_RUNS
 from limnograph.services.advice.plan_log import PlanLog
 from limnograph.services.advice.plan_queue import PlanQueue, RecordedPlan, recorded_row
 from limnograph.services.lake.store import HotStore
@@ -134,7 +135,7 @@ class MaintenancePages:
             prices_are_default=self._prices.is_default,
             comparison=compare_table(found, self._prices) if found else None,
             plans=list(map(_record, plans)),
-            notes=[f"The last evaluation failed: {problem}."] if found and problem else [],
+            notes=_notes_of(found, problem) if found else [],
         )
 
     def _view(self) -> _QueueView:
@@ -202,10 +203,17 @@ class MaintenancePages:
             notes.append(f"{waiting:,} tables have not been evaluated yet.")
         if board.failed:
             notes.append(f"{len(board.failed):,} tables could not be evaluated.")
+        if by_runs := board.counting_runs:
+            notes.append(f"{by_runs:,} tables have no reported scans: their reads are job runs, one scan each.")
         return notes
 
 
 _Version = tuple[tuple[int, int], int]
+
+
+def _notes_of(found: TableAdvice, problem: str | None) -> list[str]:
+    notes = [BY_RUNS] if found.counts_runs else []
+    return [f"The last evaluation failed: {problem}.", *notes] if problem else notes
 
 
 class _Sums(NamedTuple):

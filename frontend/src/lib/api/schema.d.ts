@@ -1536,7 +1536,7 @@ export interface components {
         };
         /**
          * CommitRow
-         * @description A commit in a list. `user`: as the engine that wrote it reports; null: it reports none.
+         * @description A commit in a list. `user`: as its summary names it, else as a report of the commit does; null: neither does.
          */
         CommitRow: {
             added_bytes: number | null;
@@ -3371,8 +3371,8 @@ export interface components {
         };
         /**
          * SavedTime
-         * @description Seconds of jobs saved per day. `basis`: `measured` (effects of this table), or `borrowed` (effects of other
-         *         tables).
+         * @description Seconds of jobs saved per day. `basis`: `measured` (effects of this table), or `borrowed` (the median of
+         *         those of the same rule on other tables).
          */
         SavedTime: {
             basis: string;
