@@ -79,20 +79,40 @@ interface DecisionWords {
 
 export const DECISIONS: Record<Decision, DecisionWords> = {
   approve: {
-    ...{ button: 'Approve', title: 'Approve this plan', confirm: 'Approve and run', done: 'The plan is approved' },
+    ...{
+      button: 'Approve',
+      title: 'Approve this plan',
+      confirm: 'Approve and run',
+      done: 'The plan is approved',
+    },
     effect:
       'The maintainer runs exactly this plan. It plans again first: if the table has changed, or its own policy forbids the action, it does not run.',
   },
   dismiss: {
-    ...{ button: 'Dismiss', title: 'Dismiss this plan', confirm: 'Dismiss plan', done: 'The plan is dismissed' },
+    ...{
+      button: 'Dismiss',
+      title: 'Dismiss this plan',
+      confirm: 'Dismiss plan',
+      done: 'The plan is dismissed',
+    },
     effect: 'The plan does not run. It is not proposed again for a week unless its arguments change.',
   },
   withdraw: {
-    ...{ button: 'Withdraw', title: 'Withdraw this plan', confirm: 'Withdraw plan', done: 'The plan is withdrawn' },
+    ...{
+      button: 'Withdraw',
+      title: 'Withdraw this plan',
+      confirm: 'Withdraw plan',
+      done: 'The plan is withdrawn',
+    },
     effect: 'The plan that you proposed does not run.',
   },
   cancel: {
-    ...{ button: 'Cancel', title: 'Cancel this plan', confirm: 'Cancel plan', done: 'The plan is being cancelled' },
+    ...{
+      button: 'Cancel',
+      title: 'Cancel this plan',
+      confirm: 'Cancel plan',
+      done: 'The plan is being cancelled',
+    },
     effect: 'A running action ends within seconds. What it has committed until then stays in the table.',
   },
   propose: {
@@ -147,4 +167,5 @@ export function promiseRows(plan: Pick<PlanView, 'predicted' | 'result' | 'curre
 export const planPath = (planId: string): string => `/maintenance/plans/${encodeURIComponent(planId)}`;
 
 /** Enough of a digest to compare by eye. */
-export const shortDigest = (digest: string | null): string => (digest === null ? NOT_KNOWN : digest.slice(0, 12));
+export const shortDigest = (digest: string | null): string =>
+  digest === null ? NOT_KNOWN : digest.slice(0, 12);

@@ -28,7 +28,13 @@ export const STATE_GROUPS: Readonly<Record<string, string>> = {
 };
 
 /** Not narrowed; the budget is not a filter. */
-export const ANY = { rule: '', action: '', owner: '', q: '', state: '' } as const satisfies Partial<QueueChoice>;
+export const ANY = {
+  rule: '',
+  action: '',
+  owner: '',
+  q: '',
+  state: '',
+} as const satisfies Partial<QueueChoice>;
 
 export const choiceOf = (params: URLSearchParams): QueueChoice => ({
   rule: params.get('rule') ?? '',
