@@ -13,6 +13,7 @@ from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.maintenance.policy import RetainedSnapshots
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import Micros, Millis
 from limnograph.services.advice.reading import advice_reading
@@ -32,13 +33,13 @@ class LocalSource:
         self.failure: Exception | None = None
         self.reads: list[str] = []
 
-    def read(self, due: DueTable, now: Millis) -> AdviceReading:
+    def read(self, due: DueTable, now: Millis, retain: RetainedSnapshots | None = None) -> AdviceReading:
         self.reads.append(due.table)
         if self.failure is not None:
             raise self.failure
         storage = FileStorage({})
         metadata = IcebergReader(storage).metadata(due.metadata_location)
-        return advice_reading(metadata, IcebergPlanner(storage), now)
+        return advice_reading(metadata, IcebergPlanner(storage), now, retain=retain)
 
 
 class AdvisedLake:

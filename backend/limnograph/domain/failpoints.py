@@ -1,5 +1,5 @@
-"""Failpoints: named places, before and after each durable step, at which the pipeline can be made to fail. Off by
-default.
+"""Failpoints: named places, before and after each durable step, at which the pipeline or the executor of maintenance can
+be made to fail. Off by default.
 
 `LIMNOGRAPH_FAILPOINT=NAME:NTH:kill|raise` acts the NTH time NAME is passed in this process.
 """
@@ -81,6 +81,18 @@ def around(steps: tuple[str, ...]) -> tuple[str, ...]:
 
 
 FAILPOINTS = around(STEPS)
+"""Of the pipeline."""
+MAINTAIN_WHEN = {
+    "maintain.leased": "the executor holds a table's lease, and has recorded it",
+    "maintain.planned": "it has planned again under the lease, and the plan is the approved one",
+    "maintain.outputs-written": "the action has written its files, and has not committed",
+    "maintain.committed": "the table contains the action's commit, which is not recorded yet",
+    "maintain.files-deleted": "an expiry, a removal of unreferenced files or a vacuum has deleted its files",
+    "maintain.verified": "the verification passed, and is not recorded yet",
+    "maintain.measured": "the result is recorded, and the lease is still held",
+}
+"""Failpoint of `limnograph maintain` -> when it is passed."""
+MAINTAIN_FAILPOINTS = tuple(MAINTAIN_WHEN)
 ACTIONS = ("kill", "raise")
 
 
@@ -97,7 +109,7 @@ class Failpoints:
 
     def reach(self, name: str) -> None:
         """Pass the failpoint `name`. May not return."""
-        if name not in FAILPOINTS:
+        if name not in FAILPOINTS and name not in MAINTAIN_WHEN:
             raise ValueError(name)
         self._passed[name] += 1
         if name != self._name or self._passed[name] != self._nth:
@@ -109,7 +121,8 @@ class Failpoints:
 
 def _parse(setting: str) -> tuple[str, int, str]:
     parts = setting.split(":")
-    if len(parts) != 3 or parts[0] not in FAILPOINTS or not parts[1].isdecimal() or parts[2] not in ACTIONS:
+    known = parts[0] in FAILPOINTS or parts[0] in MAINTAIN_WHEN
+    if len(parts) != 3 or not known or not parts[1].isdecimal() or parts[2] not in ACTIONS:
         raise SettingsError(
             FAILPOINT_ENV, f"{setting!r} is not NAME:NTH:kill|raise; `limnograph failpoints` lists the names"
         )

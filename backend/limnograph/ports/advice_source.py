@@ -6,6 +6,7 @@ from typing import Protocol
 
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.answers.storage import StorageReading
+from limnograph.domain.maintenance.policy import RetainedSnapshots
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import Millis
 
@@ -13,8 +14,10 @@ from limnograph.domain.time import Millis
 class AdviceSource(Protocol):
     """Thread-safe. The production implementation reads in a killable child process with a deadline."""
 
-    def read(self, due: DueTable, now: Millis) -> AdviceReading:
-        """The table at its metadata location, judged at `now`. Blocks. Raises MetadataError, SourceError."""
+    def read(self, due: DueTable, now: Millis, retain: RetainedSnapshots | None = None) -> AdviceReading:
+        """The table at its metadata location, judged at `now`. `retain`: what a policy keeps besides the table's own
+        retention. Blocks. Raises MetadataError, SourceError.
+        """
         ...
 
 

@@ -40,6 +40,7 @@ class ActionRequest(NamedTuple):
     snapshots   ids that an expiry removes, and nothing else
     spec_id     of `rewrite_manifests`
     files       locations that `remove_orphan_files` deletes, and nothing else
+    older_than_ms  epoch milliseconds: `remove_orphan_files` deletes only files last modified before it
     retention_hours  of a Delta vacuum
     """
 
@@ -51,6 +52,7 @@ class ActionRequest(NamedTuple):
     snapshots: Sequence[int] = ()
     spec_id: int | None = None
     files: Sequence[str] = ()
+    older_than_ms: int | None = None
     retention_hours: int | None = None
 
 
@@ -88,14 +90,21 @@ class TableMaintainer(Protocol):
     def run(
         self, table: OpenedTable, request: ActionRequest, reached: Callable[[str], None], cancelled: Callable[[], bool]
     ) -> ActionOutcome:
-        """Run an action on the opened state. `reached(name)` passes a failpoint (`maintain.outputs-written`,
-        `maintain.committed`, `maintain.files-deleted`). `cancelled` is called at least every 2 s; when it is True, the
-        work ends. Raises ActionConflict, ActionCancelled, SourceError.
+        """Run an action on the opened state. `reached(name)` passes a failpoint: `maintain.outputs-written` before each
+        commit of new files, `maintain.committed` after each commit, `maintain.files-deleted` after the deletions. An
+        exception of it ends the action and is raised. `cancelled` is called at least every 2 s; when it is True, the
+        work ends and nothing more is committed. Raises InvalidInput, ActionConflict, ActionCancelled, SourceError.
         """
         ...
 
     def stamped(self, table: OpenedTable, plan_id: str) -> list[int]:
         """Snapshots (Delta: versions) of the opened state that carry the plan's stamp, oldest first."""
+        ...
+
+    def rows(self, table: OpenedTable, snapshot_id: int, where: str | None = None) -> int:
+        """Rows of a snapshot of the opened state, counted by the engine with all deletes applied; `where`: only those
+        that a condition of Spark SQL selects.
+        """
         ...
 
     def unreferenced(self, table: OpenedTable, older_than_ms: int) -> list[UnreferencedFile]:

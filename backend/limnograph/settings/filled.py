@@ -63,13 +63,14 @@ def _flatten_properties(document: dict[str, Any]) -> None:
         return
     for name, properties in catalogs.items():
         if isinstance(properties, dict):
-            catalogs[name] = dict(_flat(properties, ""))
+            catalogs[name] = dict(flat(properties))
 
 
-def _flat(properties: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+def flat(properties: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Properties with the names of nested tables joined by dots."""
     for key, value in properties.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
+            yield from flat(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
 

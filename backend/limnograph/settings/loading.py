@@ -27,18 +27,23 @@ def load(path: str | Path | None, env: Mapping[str, str] = os.environ) -> Settin
     if not given:
         raise SettingsError("--config", f"no settings file; pass --config FILE or set {CONFIG_ENV}")
     file = Path(given)
-    try:
-        text = file.read_text(encoding="utf-8")
-        document = tomllib.loads(text)
-    except OSError as error:
-        raise SettingsError("--config", f"cannot read {file}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError("--config", f"{file} is not valid TOML: {error}") from error
+    text, document = read_toml(file, "--config")
     try:
         return parse(document, base=file.absolute().parent, env=env, file=file.absolute())
     except SettingsError as error:
         line = line_of(text, error.field)
         raise error.at(f"{file}:{line}" if line else str(file)) from error
+
+
+def read_toml(file: Path, option: str) -> tuple[str, dict[str, Any]]:
+    """Text and content of a file. Raises SettingsError, which names the option that chose it."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        return text, tomllib.loads(text)
+    except OSError as error:
+        raise SettingsError(option, f"cannot read {file}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(option, f"{file} is not valid TOML: {error}") from error
 
 
 def parse(
@@ -51,6 +56,11 @@ def parse(
     for own in ("base", "file"):
         if own in document:
             raise SettingsError(own, "is not a setting but the location of the settings file")
+    if "maintenance" in document:
+        raise SettingsError(
+            "maintenance",
+            "belongs in a file of its own: limnograph maintain --maintenance FILE; the server never reads it",
+        )
     resolved = filled(document, base, env)
     try:
         settings = msgspec.convert({**resolved, "base": str(base), "file": str(file or "")}, Settings)

@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from limnograph.settings.base import FrozenSettings
 from limnograph.settings.toml_words import in_toml
+from limnograph.settings.whole import Settings
 
 UNKNOWN = "unknown key"
 
@@ -30,7 +32,7 @@ _PYTHONS: dict[str, tuple[type, ...]] = {
 }
 
 
-def locate(message: str, document: dict[str, Any]) -> tuple[str, str]:
+def locate(message: str, document: dict[str, Any], root: type[FrozenSettings] = Settings) -> tuple[str, str]:
     """`Object contains unknown field `x` - at `$.a.b`` -> (`a.b.x`, sentence)."""
     path = re.search(r"at `\$\.?(.*)`$", message)
     detail = message.split(" - at `", maxsplit=1)[0]
@@ -43,7 +45,7 @@ def locate(message: str, document: dict[str, Any]) -> tuple[str, str]:
         return prefix, f"must be {_BOUNDS[bound[1]][0]} {bound[2].removesuffix('.0')}"
     if detail == _NO_DATE:
         return prefix, "is not a date; write one such as 2026-11-01"
-    return prefix or "settings", in_toml(detail, prefix)
+    return prefix or "settings", in_toml(detail, prefix, root)
 
 
 def _named(path: str, detail: str, document: dict[str, Any]) -> str:

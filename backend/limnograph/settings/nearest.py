@@ -14,17 +14,17 @@ from limnograph.settings.base import FrozenSettings
 from limnograph.settings.whole import Settings
 
 
-def meant(field: str) -> str:
-    """`; did you mean catalogs?` for a dotted path, or a reference to the list of all keys."""
+def meant(field: str, root: type[FrozenSettings] = Settings, page: str = "docs/settings.md") -> str:
+    """`; did you mean catalogs?` for a dotted path, or a reference to the page that lists all keys."""
     section, _, key = field.rpartition(".")
-    found = difflib.get_close_matches(key, sorted(_keys(section)), n=1)
-    return f"; did you mean {found[0]}?" if found else "; docs/settings.md lists all keys"
+    found = difflib.get_close_matches(key, sorted(_keys(section, root)), n=1)
+    return f"; did you mean {found[0]}?" if found else f"; {page} lists all keys"
 
 
 @cache
-def _keys(section: str) -> frozenset[str]:
+def _keys(section: str, root: type[FrozenSettings]) -> frozenset[str]:
     """All keys of the file, or those of a section and its subsections."""
-    fields = msgspec.structs.fields(Settings)
+    fields = msgspec.structs.fields(root)
     if not section:
         return frozenset(each.name for each in fields) - {"base", "file"}
     first = re.split(r"[.\[]", section)[0]

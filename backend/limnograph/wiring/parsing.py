@@ -113,7 +113,7 @@ class TableParser:
         metadata, planner = self._for_advice(question.due)
         private = self._access.private
         if isinstance(question, AdviseTable):
-            return advice_reading(metadata, planner, question.now, private=private)
+            return advice_reading(metadata, planner, question.now, private=private, retain=question.retain)
         if isinstance(question, ReadStorage):
             snapshot_id, now = question.snapshot_id, question.now
             return storage_reading(metadata, planner, snapshot_id=snapshot_id, now=now, private=private)

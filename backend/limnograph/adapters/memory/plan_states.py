@@ -88,7 +88,7 @@ class MemoryPlanStates:
         self._check()
         with self._lock:
             now, last = self.now(), self._leases.get(table_uuid)
-            if last is not None and last.until > now:
+            if last is not None and last.until > now and last.executor_id != executor_id:
                 return None
             lease = TableLease(
                 table_uuid=table_uuid,

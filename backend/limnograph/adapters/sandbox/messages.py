@@ -19,6 +19,7 @@ from limnograph.domain.errors import (
 )
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.maintenance.evidence import EvidenceRequest, TableEvidence
+from limnograph.domain.maintenance.policy import RetainedSnapshots
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.manifests import CacheRow, ManifestWork
 from limnograph.domain.metadata.table import TableMetadata
@@ -140,10 +141,11 @@ class AdviseLocation(msgspec.Struct, frozen=True, tag=True):
 
 
 class AdviseTable(msgspec.Struct, frozen=True, tag=True):
-    """Requests what advice needs of a table of a catalog: an AdviceReading."""
+    """Requests what advice needs of a table of a catalog: an AdviceReading. `retain`: by a policy."""
 
     due: DueTable
     now: Millis
+    retain: RetainedSnapshots | None = None
 
 
 class ReadStorage(msgspec.Struct, frozen=True, tag=True):

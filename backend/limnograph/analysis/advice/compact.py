@@ -37,7 +37,7 @@ def compact(facts: AdviceFacts) -> list[RuleAnswer]:
         return [NotKnown(rule=RULE, missing="a valid target file size: the table's property is not a size")]
     every = [ChosenGroup(g.partitions, g.written_at, g.compact) for g in survey.groups if g.compact]
     paying = _paying(every)
-    least = max(LEAST_SAVED, LEAST_SHARE * survey.data_files)
+    least = facts.limits.saved_files or max(LEAST_SAVED, LEAST_SHARE * survey.data_files)
     if _saved(paying) < least:
         return []
     selection = selected(facts, RULE, paying, every)

@@ -28,21 +28,22 @@ def delta_compact(facts: AdviceFacts) -> list[RuleAnswer]:
         return [NotKnown(rule=COMPACT, missing=facts.unread or "the table's current files")]
     if targets is None:
         return [NotKnown(rule=COMPACT, missing="a valid target file size: the table's property is not a size")]
-    return _planned(facts, COMPACT, _small(survey), {"target_size": str(targets.target)}, _FILES)
+    least = facts.limits.saved_files or LEAST_SMALL
+    return _planned(facts, COMPACT, _small(survey, least), {"target_size": str(targets.target)}, _FILES)
 
 
 def delta_files_left(survey: TableSurvey) -> int:
     """Data files that are left if all partitions with many small files are compacted, also those that were written
     within the quiet time.
     """
-    return survey.data_files - sum(group.plan.files - group.plan.outputs for group in _small(survey))
+    return survey.data_files - sum(group.plan.files - group.plan.outputs for group in _small(survey, LEAST_SMALL))
 
 
-def _small(survey: TableSurvey) -> list[ChosenGroup]:
+def _small(survey: TableSurvey, least: int) -> list[ChosenGroup]:
     return [
         ChosenGroup(g.partitions, g.written_at, g.compact)
         for g in survey.groups
-        if g.compact is not None and g.small >= LEAST_SMALL
+        if g.compact is not None and g.small >= least
     ]
 
 
@@ -83,7 +84,8 @@ def delta_vacuum(facts: AdviceFacts) -> list[RuleAnswer]:
     if due is None:
         return []
     saving = expiry_saving(due.bytes, facts.prices)
-    if due.bytes < VACUUM_SHARE * facts.bytes.live:
+    least = facts.limits.freed_bytes
+    if due.bytes < (VACUUM_SHARE * facts.bytes.live if least is None else least):
         a_month = money(saving, facts.prices.currency)
         who = f"{counted(due.files, 'file')} removed more than {lasting(due.hours * 3_600)} ago"
         return [

@@ -10,7 +10,7 @@ from limnograph.analysis.advice.facts import AdviceFacts
 from limnograph.analysis.advice.guards import collection_guard, readers_guard, replace_guard, staged_guard
 from limnograph.analysis.advice.money import expiry_saving
 from limnograph.analysis.advice.planned import PlannedAction, RuleAnswer
-from limnograph.analysis.advice.retention import expiry_at, retention_of
+from limnograph.analysis.advice.retention import expiry_within
 from limnograph.analysis.advice.words import counted, money, size
 from limnograph.domain.advice.document import NotKnown, NotWorth, PlanGuard, PlanValue, Predicted
 from limnograph.domain.metadata.targets import GIB, MIB
@@ -24,7 +24,7 @@ CODES = ("snapshots_unbounded", "held_bytes", "metadata_large")
 def expire(facts: AdviceFacts) -> list[RuleAnswer]:
     """At most one plan."""
     metadata = facts.metadata
-    found = expiry_at(metadata, facts.now, retention_of(metadata.properties))
+    found = expiry_within(metadata, facts.now, facts.limits.retention)
     if not found.snapshot_ids:
         return []
     crowded = len(metadata.snapshots) > MOST_SNAPSHOTS or metadata.size_bytes > MOST_METADATA
@@ -62,6 +62,8 @@ def _hold(ids: frozenset[int]) -> str:
 
 def least_freed(facts: AdviceFacts) -> float:
     """Bytes from which an expiry pays."""
+    if facts.limits.freed_bytes is not None:
+        return facts.limits.freed_bytes
     live = facts.bytes.live if facts.bytes else facts.survey.bytes if facts.survey else 0
     return max(LEAST_FREED, LEAST_SHARE * live)
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from limnograph.analysis.advice.readers import ReaderNeed
-from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, RetentionRule, own_ages, retention_of
+from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, RetentionRule, own_ages, stricter_retention
 from limnograph.analysis.advice.spec_fields import leaf_columns
 from limnograph.domain.advice.document import TableBytes
 from limnograph.domain.advice.prices import Prices
@@ -38,6 +38,25 @@ class ReadLoad(NamedTuple):
     scans_per_day: float
     opened: float | None = None
     basis: ReadBasis = "scans"
+
+
+class UnlistedFile(Protocol):
+    """A file that no snapshot references."""
+
+    @property
+    def location(self) -> str:
+        """Where it is."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        ...
+
+    @property
+    def modified_at_ms(self) -> int:
+        """When it was last modified, epoch milliseconds."""
+        ...
 
 
 class PlanLimits(NamedTuple):
@@ -71,6 +90,8 @@ class AdviceFacts:
     reads     None: neither engines nor jobs report reads
     readers   what readers need; None: not known
     saved     seconds per day that an action saves jobs, with its basis, by rule
+    unreferenced  files below the table's location that no snapshot references; None: they were not listed
+    limits    of a policy
     """
 
     def __init__(
@@ -89,16 +110,21 @@ class AdviceFacts:
         readers: Sequence[ReaderNeed] | None = None,
         saved: Mapping[str, tuple[float, str]] | None = None,
         returns: Sequence[float] = (),
+        unreferenced: Sequence[UnlistedFile] | None = None,
+        limits: PlanLimits = PlanLimits(),  # noqa: B008  # immutable
         prices: Prices = Prices(),  # noqa: B008  # immutable
     ) -> None:
         self.metadata, self.now, self.survey, self.unread = metadata, now, survey, unread
         self.bytes, self.unsummed, self.freed, self.removable = held, unsummed, freed, removable
         self.codes, self.reads, self.readers = tuple(codes), reads, readers
         self.saved, self.prices, self.returns = dict(saved or {}), prices, tuple(returns)
+        self.unreferenced, self.limits = unreferenced, limits
 
     @cached_property
     def quiet_ms(self) -> int:
-        """Length of the quiet time."""
+        """Length of the quiet time, as limited, or by the table's own commits."""
+        if self.limits.quiet_ms is not None:
+            return self.limits.quiet_ms
         known = (each.timestamp_ms for each in self.metadata.snapshots.values())
         times = sorted(at for at in known if at is not None)[-_GAPS:]
         gaps = [after - before for before, after in pairwise(times)]
@@ -106,8 +132,13 @@ class AdviceFacts:
 
     @property
     def retention_days(self) -> float:
-        """Days for which replaced files stay, by the table's own retention."""
-        return retention_of(self.metadata.properties).age_ms / DAY_MS
+        """Days for which replaced files stay."""
+        return self.retention.age_ms / DAY_MS
+
+    @property
+    def retention(self) -> RetentionRule:
+        """Of snapshots: the table's own, or that of the limits where it keeps more."""
+        return stricter_retention(self.metadata.properties, self.limits.retention)
 
     def refs_with_own_age(self, expiring: Collection[int]) -> list[str]:
         """Branches and tags with an age of their own, by which Spark would remove more than these snapshots."""

@@ -36,9 +36,10 @@ def manifests(facts: AdviceFacts) -> list[RuleAnswer]:
             NotKnown(rule=RULE, missing="sizes of the manifests, which a table without manifest lists does not have")
         ]
     found: list[RuleAnswer] = []
+    least = facts.limits.saved_files or LEAST_EXCESS
     for spec_id, parts in sorted(by_spec.items()):
         count, wanted = sum(each.count for each in parts), sum(-(-(each.bytes or 0) // target) or 1 for each in parts)
-        if count >= FACTOR * wanted and count - wanted >= LEAST_EXCESS:
+        if count >= FACTOR * wanted and count - wanted >= least:
             found.append(_plan(facts, spec_id, parts, wanted, target))
     return found
 

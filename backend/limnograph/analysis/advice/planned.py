@@ -24,6 +24,7 @@ class PlannedAction(NamedTuple):
     snapshots   ids that an expiry removes
     spec_id     of `rewrite_manifests`
     properties  that `set_properties` sets
+    files       locations that a removal of unreferenced files deletes
     bytes_out   bounds of the predicted bytes of a rewrite
     """
 
@@ -39,6 +40,7 @@ class PlannedAction(NamedTuple):
     snapshots: Sequence[int] = ()
     spec_id: int | None = None
     properties: Mapping[str, str] = {}
+    files: Sequence[str] = ()
     bytes_out: Estimate | None = None
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from limnograph.domain.maintenance.policy import RetainedSnapshots
 from limnograph.domain.metadata.table import MAIN, SnapshotRef, TableMetadata
-from limnograph.domain.time import Micros, Millis, to_micros
+from limnograph.domain.time import MICROS_PER_MS, Micros, Millis, to_micros
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -30,6 +31,9 @@ class RetentionRule(NamedTuple):
     kept: int
 
 
+FLOOR = RetentionRule(LEAST_AGE_MS, LEAST_KEPT)
+
+
 class Expiry(NamedTuple):
     """Snapshots that expire. `refs`: branches and tags that are past their own age and would be removed by the
     procedure, but not by a plan. `staged`: staged commits that are old enough, and kept.
@@ -46,15 +50,32 @@ def retention_of(properties: Mapping[str, str]) -> RetentionRule:
     return RetentionRule(max(age, LEAST_AGE_MS), max(_number(properties.get(MIN_KEPT), 1), LEAST_KEPT))
 
 
-def expiry_at(metadata: TableMetadata, now: Millis, rule: RetentionRule) -> Expiry:
+def retention_rule(retain: RetainedSnapshots) -> RetentionRule:
+    """The retention of a policy, not below the floors and rounded up to milliseconds."""
+    return RetentionRule(max(-(-retain.age_us // MICROS_PER_MS), LEAST_AGE_MS), max(retain.last, LEAST_KEPT))
+
+
+def stricter_retention(properties: Mapping[str, str], limit: RetentionRule | None) -> RetentionRule:
+    """What keeps more: the table's own retention, or that of a policy. None: there is no policy."""
+    own = retention_of(properties)
+    return own if limit is None else RetentionRule(max(own.age_ms, limit.age_ms), max(own.kept, limit.kept))
+
+
+def expiry_within(metadata: TableMetadata, now: Millis, limit: RetentionRule | None) -> Expiry:
+    """What expires at `now` by the table's own retention and that of a policy, if there is one."""
+    return expiry_at(metadata, now, stricter_retention(metadata.properties, limit), limit or FLOOR)
+
+
+def expiry_at(metadata: TableMetadata, now: Millis, rule: RetentionRule, floor: RetentionRule = FLOOR) -> Expiry:
     """What expires at `now`. References are kept, also those past their own age: dropping a tag is a decision of its
-    owner.
+    owner. `floor`: holds for branches with a retention of their own, too.
     """
     kept: set[int] = set()
     referenced: set[int] = set()
     for name, ref in metadata.refs.items():
-        kept |= _of_ref(metadata, name, ref, now, rule)
         is_branch = ref.type == "branch" or name == MAIN
+        own = _own_rule(ref, rule, floor)
+        kept |= _of_branch(metadata, ref, now, own.age_ms, own.kept) if is_branch else {ref.snapshot_id}
         referenced |= set(metadata.ancestors(ref.snapshot_id)) if is_branch else {ref.snapshot_id}
     staged, expired = 0, set[int]()
     for snapshot_id, snapshot in metadata.snapshots.items():
@@ -93,14 +114,10 @@ def own_ages(metadata: TableMetadata, now: Millis, expiring: Collection[int]) ->
     return tuple(sorted(found))
 
 
-def _of_ref(metadata: TableMetadata, name: str, ref: SnapshotRef, now: Millis, rule: RetentionRule) -> set[int]:
-    """Snapshots that a ref keeps, by its own retention where it has one, not below the floors."""
-    if ref.type != "branch" and name != MAIN:
-        return {ref.snapshot_id}
-    age_ms = max(ref.retention.get("max-snapshot-age-ms", rule.age_ms), LEAST_AGE_MS)
-    return _of_branch(
-        metadata, ref, now, age_ms, max(ref.retention.get("min-snapshots-to-keep", rule.kept), LEAST_KEPT)
-    )
+def _own_rule(ref: SnapshotRef, rule: RetentionRule, floor: RetentionRule) -> RetentionRule:
+    """Retention of a branch: its own where it has one, not below the floors."""
+    age_ms = max(ref.retention.get("max-snapshot-age-ms", rule.age_ms), floor.age_ms, LEAST_AGE_MS)
+    return RetentionRule(age_ms, max(ref.retention.get("min-snapshots-to-keep", rule.kept), floor.kept, LEAST_KEPT))
 
 
 def _of_branch(metadata: TableMetadata, ref: SnapshotRef, now: Millis, age_ms: int | None, least: int) -> set[int]:

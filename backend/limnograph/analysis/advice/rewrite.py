@@ -138,13 +138,15 @@ def _is_measured(saved: SavedTime | None) -> bool:
 
 
 def unworthy(rule: str, facts: AdviceFacts, plan: Predicted, value: PlanValue) -> NotWorth | None:
-    """Why a rewrite does not pay; None: it does, or that is not known. Time that jobs of this table were measured to
-    save always pays; that of other tables' jobs does not show that this rewrite would.
+    """Why a rewrite does not pay; None: it does, or that is not known, or it need not. Time that jobs of this table
+    were measured to save always pays; that of other tables' jobs does not show that this rewrite would.
     """
-    saving = value.money_per_month
+    if not facts.limits.paying:
+        return None
+    saving, most_days = value.money_per_month, facts.limits.payback_days
     if saving is None or plan.cost is None or _is_measured(value.seconds_per_day):
         return None
-    late = value.payback_days is None or value.payback_days > MOST_PAYBACK_DAYS
+    late = value.payback_days is None or value.payback_days > (MOST_PAYBACK_DAYS if most_days is None else most_days)
     if saving >= LEAST_SAVED_PER_MONTH and not late:
         return None
     currency = facts.prices.currency

@@ -96,7 +96,8 @@ async def get_table_maintenance(
     backend: NamedDependency[Backend], catalog: p.Catalog, namespace: p.Namespace, table: p.Table
 ) -> TableMaintenance:
     """Findings, plans with their statements, what does not pay, what is not known, bytes and cost of one table."""
-    return pages_of(backend).table(backend.resolved(v.table_name(catalog, namespace, table)))
+    name = backend.resolved(v.table_name(catalog, namespace, table))
+    return await asyncio.to_thread(pages_of(backend).table, name)
 
 
 def _states(text: str) -> frozenset[PlanState]:

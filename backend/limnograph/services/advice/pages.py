@@ -35,10 +35,10 @@ from limnograph.services.advice.board import AdviceBoard, QueuedPlan, TableAdvic
 from limnograph.services.advice.comparing import compare_fleet, compare_table
 from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.advice.loads import BY_RUNS
-from limnograph.services.advice.plan_log import PlanLog
 from limnograph.services.advice.plan_queue import PlanQueue, RecordedPlan, recorded_row
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
+from limnograph.services.plans.plan_log import PlanLog
 from limnograph.services.table.histories import TableHistories
 
 _POSITION = (int,)
@@ -119,7 +119,7 @@ class MaintenancePages:
         return compare_fleet([each for each in view.board.tables.values() if view.is_wanted(each, query)], self._prices)
 
     def table(self, name: TableName) -> TableMaintenance:
-        """The advice of one table. Raises NotFound, SourceUnavailable."""
+        """The advice of one table. Blocks. Raises NotFound, SourceError."""
         history = self._tables.now(name)
         board = self.board
         found, problem = board.tables.get(history.uuid), board.failed.get(history.uuid)

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from limnograph.analysis.advice.retention import expiry_at, retention_of
+from limnograph.analysis.advice.retention import expiry_within, retention_rule
 from limnograph.domain.advice.document import NotKnown
 from limnograph.domain.advice.reading import AdviceReading, HeldReading
 from limnograph.domain.advice.survey import SurveyedPartition, TableSurvey
 from limnograph.domain.errors import MetadataError, SourceError
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.maintenance.policy import RetainedSnapshots
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.domain.time import Millis, to_micros
@@ -38,15 +39,17 @@ def advice_reading(
     planner: TablePlanner | None,
     now: Millis,
     changes: list[ChangeFact] | None = None,
+    *,
     private: Sequence[str] = (),
+    retain: RetainedSnapshots | None = None,
 ) -> AdviceReading:
     """The table at `now`. What cannot be read is a reason, not an error. `private`: patterns of columns of which no
-    value may be in it.
+    value may be in it. `retain`: of a policy.
     """
     survey, unread = _survey(metadata, planner)
     if survey is not None and PrivatePartitions(metadata, private):
         survey = without_partitions(survey)
-    held, unsummed = _held(metadata, planner, now)
+    held, unsummed = _held(metadata, planner, now, retain)
     return AdviceReading(
         metadata=_outline(metadata),
         now=now,
@@ -69,11 +72,14 @@ def _survey(metadata: TableMetadata, planner: TablePlanner | None) -> tuple[Tabl
         return None, f"the current files: {error.detail}"
 
 
-def _held(metadata: TableMetadata, planner: TablePlanner | None, now: Millis) -> tuple[HeldReading | None, str | None]:
+def _held(
+    metadata: TableMetadata, planner: TablePlanner | None, now: Millis, retain: RetainedSnapshots | None
+) -> tuple[HeldReading | None, str | None]:
     if planner is None:
         return None, f"bytes that older versions of a table of format {metadata.format} hold"
+    expiry = expiry_within(metadata, now, None if retain is None else retention_rule(retain))
     try:
-        found = planner.held(metadata, now, expiry_at(metadata, now, retention_of(metadata.properties)).snapshot_ids)
+        found = planner.held(metadata, now, expiry.snapshot_ids)
     except SourceError as error:
         return None, f"the files of all retained snapshots: {error.detail}"
     return (None, found.missing) if isinstance(found, NotKnown) else (found, None)

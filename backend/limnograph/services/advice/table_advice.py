@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from limnograph.analysis.advice.facts import AdviceFacts, ReadLoad
+from limnograph.analysis.advice.facts import AdviceFacts, PlanLimits, ReadLoad, UnlistedFile
 from limnograph.analysis.advice.money import monthly_cost
 from limnograph.analysis.advice.planned import PlannedAction, arguments_json, plan_id
 from limnograph.analysis.advice.readers import ReaderNeed
@@ -27,6 +27,7 @@ class KnownOfTable(NamedTuple):
     name     None: a location
     returns  half-lives of the debt, see `debt_half_lives`
     saved    seconds per day that an action saves jobs, with its basis, by rule
+    unreferenced  files below its location that no snapshot references
     """
 
     name: TableName | None = None
@@ -36,6 +37,7 @@ class KnownOfTable(NamedTuple):
     readers: Sequence[ReaderNeed] | None = None
     saved: Mapping[str, tuple[float, str]] = {}
     trino_catalog: str | None = None
+    unreferenced: Sequence[UnlistedFile] | None = None
 
 
 class JudgedTable(NamedTuple):
@@ -50,8 +52,15 @@ class JudgedTable(NamedTuple):
     load: TableLoad
 
 
-def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) -> JudgedTable:
-    """Apply the rules. O(groups of the survey + snapshots)."""
+def advise_table(
+    reading: AdviceReading,
+    known: KnownOfTable,
+    prices: Prices,
+    limits: PlanLimits = PlanLimits(),  # noqa: B008  # immutable
+) -> JudgedTable:
+    """Apply the rules within the limits of a policy. `reading` must have been read with the retention of `limits`.
+    O(groups of the survey + snapshots).
+    """
     metadata, survey, held = reading.metadata, reading.survey, reading.held
     facts = AdviceFacts(
         metadata,
@@ -67,6 +76,8 @@ def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) ->
         readers=known.readers,
         saved=known.saved,
         returns=known.returns,
+        unreferenced=known.unreferenced,
+        limits=limits,
         prices=prices,
     )
     name = known.name

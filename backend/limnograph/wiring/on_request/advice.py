@@ -12,6 +12,7 @@ from limnograph.adapters.sandbox.messages import AdviseTable
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.facts.plans import PlanFact
+from limnograph.domain.maintenance.policy import RetainedSnapshots
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import Millis
 from limnograph.ports.advice_source import AdviceSource
@@ -21,14 +22,14 @@ from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.advice.judging import AdviceInputs, TableJudge
 from limnograph.services.advice.loads import recent_load
 from limnograph.services.advice.pages import MaintenancePages
-from limnograph.services.advice.plan_log import PlanLog
 from limnograph.services.advice.plan_pages import PlanPages, PlanSources
 from limnograph.services.advice.plan_queue import PlanQueue
-from limnograph.services.advice.plan_records import PlanRecords
 from limnograph.services.advice.saved_times import MeasuredSavings
 from limnograph.services.advice.writing_jobs import writing_job
 from limnograph.services.plans.desk import PlanDesk
 from limnograph.services.plans.history import PlanHistory
+from limnograph.services.plans.plan_log import PlanLog
+from limnograph.services.plans.plan_records import PlanRecords
 from limnograph.services.plans.views import plan_stream_event
 from limnograph.services.plans.watch import PlanWatch
 from limnograph.services.server.live import Live
@@ -47,10 +48,10 @@ class AdvisedTables:
     def __init__(self, settings: Settings, pool: IdlePool | None = None) -> None:
         self._settings, self._pool = settings, pool or IdlePool()
 
-    def read(self, due: DueTable, now: Millis) -> AdviceReading:
+    def read(self, due: DueTable, now: Millis, retain: RetainedSnapshots | None = None) -> AdviceReading:
         # Credentials may have been rotated since the last table.
         access = access_of(self._settings.with_catalogs(reread_catalogs(self._settings)))
-        (body,) = self._pool.ask(access, AdviseTable(due, now), min(access.deadline_seconds, DEADLINE_S))
+        (body,) = self._pool.ask(access, AdviseTable(due, now, retain), min(access.deadline_seconds, DEADLINE_S))
         return _DECODE(bytes(body))
 
 
@@ -58,7 +59,8 @@ def with_advice(services: ServerServices, source: AdviceSource, prices: Prices, 
     """The same services with recommended maintenance and decisions on it."""
     options = services.options
     records = PlanRecords(options.inbox, options.cold or options.engine)
-    plans = PlanLog(records)
+    desk = PlanDesk(states, lambda: records.newest().values())
+    plans = PlanLog(desk)
     trino = {ours: theirs for theirs, ours in options.trino_catalogs.items()}
     inputs = AdviceInputs(
         findings=lambda: services.evaluator.board,
@@ -72,7 +74,6 @@ def with_advice(services: ServerServices, source: AdviceSource, prices: Prices, 
         trino=trino,
     )
     advisor = AdviceEvaluator(services.store, TableJudge(source, inputs, options.engine), plans, options.clock)
-    desk = PlanDesk(states, lambda: records.newest().values())
     watch = PlanWatch(desk, options.inbox)
     queue = PlanQueue(watch, desk)
     pages = MaintenancePages(services.store, advisor, plans, services.team.owners, options.clock, queue=queue)

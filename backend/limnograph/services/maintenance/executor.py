@@ -1,0 +1,194 @@
+"""A round of maintenance: recover what an executor left, expire what no one decided on, and for each table plan,
+propose, decide and run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from limnograph.analysis.maintenance.limits import rule_of
+from limnograph.domain.errors import Conflict, LimnographError, PlanMoved
+from limnograph.domain.facts.plans import PlanFact
+from limnograph.domain.failpoints import FailpointReached
+from limnograph.domain.ids import TableName
+from limnograph.domain.maintenance.actions import PROCEDURES, place_of
+from limnograph.domain.maintenance.policy import PolicyRule
+from limnograph.domain.maintenance.states import WAITING
+from limnograph.domain.time import Micros
+from limnograph.services.maintenance.judging import PlanJudge
+from limnograph.services.maintenance.parts import ExecutorParts
+from limnograph.services.maintenance.plan_progress import next_of
+from limnograph.services.maintenance.planning import ExactPlan, PlannedTable
+from limnograph.services.maintenance.proposals import AGAIN, approved_by_policy, is_own, proposed
+from limnograph.services.maintenance.recovery import PlanRecovery
+from limnograph.services.maintenance.report import RoundReport, report_of
+from limnograph.services.maintenance.running import PlanRunner
+from limnograph.services.maintenance.settling import PlanSettling
+
+MOST_PLANS = 50
+"""Plans of a table in one round: the next round continues."""
+AGAIN_US = 3_600_000_000
+"""Microseconds after which an unchanged table is planned again, because snapshots and partitions grow old."""
+
+
+class MaintenanceExecutor:
+    """`round` is called by one thread at a time; it uses a thread per action. `_seen` is written by the thread of each
+    table: single values.
+    """
+
+    def __init__(self, parts: ExecutorParts) -> None:
+        self._parts = parts
+        self._judge = PlanJudge(parts.policy, parts.states, parts.clock)
+        settling = PlanSettling(parts, self._judge)
+        self._runner = PlanRunner(parts, self._judge, settling)
+        self._recovery = PlanRecovery(parts, settling)
+        self._seen: dict[TableName, tuple[str, Micros]] = {}
+
+    def round(self, plan_id: str | None = None, *, waiting_only: bool = False) -> RoundReport:
+        """One round. `plan_id`: only this plan. `waiting_only`: only tables of approved plans. Raises SourceError if
+        the states cannot be read.
+        """
+        began_at, report = time.monotonic(), RoundReport(plans=[], unplanned=[], troubles=[])
+        listing = self._parts.listing()
+        for sentence in listing.failed:
+            report.trouble(sentence.partition(":")[0], sentence)
+        locations = {pointer.name: pointer.location for pointer in listing.pointers if self._is_executed(pointer.name)}
+        self._recovery.recover(frozenset(locations), report)
+        report.expired = self._expire()
+        waiting = {name for fact in self._parts.states.plans(WAITING) if (name := named(fact)) in locations}
+        chosen = [*sorted(waiting), *sorted(locations.keys() - waiting)]
+        if plan_id is not None:
+            chosen = self._tables_of(plan_id, chosen)
+        elif waiting_only:
+            chosen = sorted(waiting)
+        else:
+            chosen = [name for name in chosen if name in waiting or self._is_due(name, locations[name])]
+        for found in self._each(chosen, plan_id):
+            report.merge(found)
+        report.seconds = round(time.monotonic() - began_at, 3)
+        return report
+
+    def _tables_of(self, plan_id: str, names: Sequence[TableName]) -> list[TableName]:
+        """The table of a recorded plan; all if it is not recorded yet."""
+        fact = self._parts.states.plan(plan_id)
+        return [name for name in names if fact is None or name == named(fact)]
+
+    def _each(self, names: Collection[TableName], plan_id: str | None) -> Iterator[RoundReport]:
+        if self._parts.policy.concurrent == 1 or len(names) < 2:
+            yield from (self._table(name, plan_id) for name in names)
+            return
+        with ThreadPoolExecutor(self._parts.policy.concurrent, "maintain") as pool:
+            yield from pool.map(lambda name: self._table(name, plan_id), names)
+
+    def _is_executed(self, name: TableName) -> bool:
+        rule = rule_of(self._parts.policy, name)
+        actions = set(PROCEDURES.values())
+        return rule is not None and any(self._judge.is_executed(rule, action) for action in actions)
+
+    def _is_due(self, name: TableName, location: str) -> bool:
+        seen = self._seen.get(name)
+        return seen is None or seen[0] != location or self._parts.states.now() - seen[1] >= AGAIN_US
+
+    def _expire(self) -> int:
+        """Plans that no one decided on in time."""
+        now, count = self._parts.states.now(), 0
+        for fact in self._parts.states.plans({"proposed"}):
+            if fact.at is not None and now - fact.at > self._parts.policy.expires_after_us:
+                try:
+                    self._parts.states.record([next_of(fact, "expired", reason="no one decided on it")])
+                    count += 1
+                except PlanMoved:
+                    continue
+        return count
+
+    def _table(self, name: TableName, plan_id: str | None) -> RoundReport:
+        """One damaged table never stops the others."""
+        report = RoundReport(tables=1, plans=[], unplanned=[], troubles=[])
+        rule = rule_of(self._parts.policy, name)
+        if rule is None or self._parts.stopping():
+            return report
+        try:
+            self._maintain(name, rule, plan_id, report)
+        except FailpointReached:
+            raise
+        except LimnographError as error:
+            report.trouble(str(name), error)
+            self._seen.pop(name, None)
+        return report
+
+    def _maintain(self, name: TableName, rule: PolicyRule, plan_id: str | None, report: RoundReport) -> None:
+        parts, handled = self._parts, set[str]()
+        while len(handled) < MOST_PLANS and not parts.stopping():
+            opened, now = parts.maintainer.open(name), parts.states.now()
+            planned = parts.planner.plan(opened, rule, now)
+            self._seen[name] = (opened.metadata_location, now)
+            known = {fact.plan_id: fact for fact in parts.states.plans(table_uuids=[opened.table_uuid])}
+            known |= self._proposed(planned, rule, known)
+            due = [fact for fact in known.values() if self._may_run(fact, plan_id, handled)]
+            fact = min(due, key=lambda each: (place_of(each.rule or ""), each.at or 0, each.plan_id), default=None)
+            if fact is None:
+                self._report_waiting(planned, known, handled, plan_id, report)
+                return
+            handled.add(fact.plan_id)
+            report.plans.append(self._runner.run(name, rule, fact))
+
+    def _proposed(self, planned: PlannedTable, rule: PolicyRule, known: dict[str, PlanFact]) -> dict[str, PlanFact]:
+        """Propose what is due and withdraw own proposals that no longer are; approve what the policy lets run."""
+        found: dict[str, PlanFact] = {}
+        current = {each.plan_id for each in planned.plans}
+        for fact in known.values():
+            if fact.state == "proposed" and is_own(fact) and fact.plan_id not in current:
+                found |= self._recorded(next_of(fact, "withdrawn", reason="the rules no longer recommend it"))
+        for exact in planned.plans:
+            if not self._judge.is_executed(rule, exact.plan.action):
+                continue
+            last = known.get(exact.plan_id)
+            if last is None or last.state in AGAIN:
+                found |= self._recorded(proposed(planned, exact, rule, last))
+            now = found.get(exact.plan_id, last)
+            if now is not None and now.state == "proposed" and self._judge.is_automatic(rule, exact.plan.action):
+                found |= self._approved(planned, exact, rule, now)
+        return found
+
+    def _approved(
+        self, planned: PlannedTable, exact: ExactPlan, rule: PolicyRule, fact: PlanFact
+    ) -> dict[str, PlanFact]:
+        decision = self._judge.decide(planned, exact, None, fact)
+        return self._recorded(approved_by_policy(fact, rule, decision.text)) if decision.verdict == "run" else {}
+
+    def _recorded(self, fact: PlanFact) -> dict[str, PlanFact]:
+        """A transition, unless another program was first: the next round sees its state."""
+        try:
+            (made,) = self._parts.states.record([fact])
+        except Conflict:
+            return {}
+        return {made.plan_id: made}
+
+    def _may_run(self, fact: PlanFact, plan_id: str | None, handled: Collection[str]) -> bool:
+        if fact.state not in WAITING or fact.plan_id in handled or plan_id not in {None, fact.plan_id}:
+            return False
+        return fact.not_before is None or fact.not_before <= self._parts.states.now()
+
+    def _report_waiting(
+        self,
+        planned: PlannedTable,
+        known: dict[str, PlanFact],
+        handled: Collection[str],
+        plan_id: str | None,
+        report: RoundReport,
+    ) -> None:
+        """What is due and did not run, and why."""
+        for exact in planned.plans:
+            fact = known.get(exact.plan_id)
+            if exact.plan_id in handled or fact is None or plan_id not in {None, exact.plan_id}:
+                continue
+            approval = self._judge.approval_of(fact) if fact.state in WAITING else None
+            decision = self._judge.decide(planned, exact, approval, fact)
+            report.plans.append(report_of(fact, planned.opened.name, decision.text, decision.verdict))
+
+
+def named(fact: PlanFact) -> TableName:
+    """The table's name, as it was recorded: where to look first, and nothing else."""
+    return TableName(fact.catalog or "", fact.namespace or "", fact.table or "")

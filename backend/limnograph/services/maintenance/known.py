@@ -1,0 +1,179 @@
+"""What is known of a table besides its own files: findings, readers, twins, and where other tables are.
+
+Facts of the meta tables were pushed by others in part: they make an action less likely, never more. Without readable
+meta tables, nothing is known, and what needs it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from limnograph.analysis.advice.readers import (
+    DeclaredReader,
+    ReaderNeed,
+    RetainedRef,
+    RetainedSnapshot,
+    TableRead,
+    needs_of,
+)
+from limnograph.domain.advice.document import AdvisedFinding
+from limnograph.domain.advice.reading import AdviceReading
+from limnograph.domain.ids import TableName, matches, normalise_location
+from limnograph.domain.maintenance.policy import PolicyRule
+from limnograph.domain.metadata.table import MAIN, TableMetadata
+from limnograph.domain.time import MICROS_PER_MS, Micros, to_micros
+from limnograph.ports.catalog import TablePointer
+from limnograph.ports.table_maintainer import OpenedTable
+from limnograph.services.advice.table_advice import KnownOfTable
+
+_METADATA = "/metadata/"
+
+
+class KnownTable(NamedTuple):
+    """None: not known.
+
+    advice           for the rules
+    unknown_streams  whether a reader of unknown position may need old snapshots
+    twins            other names of the same table, or of another one at its location
+    nested           other tables whose files are below its location
+    """
+
+    advice: KnownOfTable
+    unknown_streams: bool | None
+    twins: Sequence[TableName] | None
+    nested: Sequence[TableName] | None
+
+
+class TableKnowledge(Protocol):
+    """Thread-safe."""
+
+    def of(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> KnownTable:
+        """What is known of a table. Raises nothing: what cannot be read is not known."""
+        ...
+
+
+class RecordedFacts(NamedTuple):
+    """What the meta tables record, read once a round. By table uuid, or name.
+
+    reads      reads of the last week
+    findings   open ones
+    places     name, uuid and last metadata file of each table
+    """
+
+    reads: Mapping[str, Sequence[TableRead]]
+    findings: Mapping[str, Sequence[AdvisedFinding]]
+    saved: Mapping[str, Mapping[str, tuple[float, str]]]
+    places: Sequence[tuple[TableName, str, str]]
+
+
+class LakeKnowledge:
+    """Immutable after construction.
+
+    pointers  of all catalogs of the settings, and whether all of them answered
+    recorded  None: the meta tables cannot be read
+    declared  readers of the settings that match a table
+    """
+
+    def __init__(
+        self,
+        pointers: Sequence[TablePointer],
+        recorded: RecordedFacts | None,
+        declared: Callable[[TableName], Sequence[DeclaredReader]],
+        *,
+        complete: bool,
+    ) -> None:
+        self._pointers, self._recorded, self._declared, self._complete = pointers, recorded, declared, complete
+
+    def of(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> KnownTable:
+        recorded, uuid = self._recorded, opened.table_uuid
+        advice = KnownOfTable(
+            name=opened.name,
+            findings=recorded.findings.get(uuid, ()) if recorded else (),
+            readers=self._readers(opened, reading, rule),
+            saved=recorded.saved.get(uuid, {}) if recorded else {},
+        )
+        return KnownTable(
+            advice, self._unknown_streams(opened, rule), self._twins(opened), self._nested(opened, reading)
+        )
+
+    def _readers(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> list[ReaderNeed] | None:
+        """None unless the reads are known, or the policy says who reads."""
+        reads = None if self._recorded is None else self._recorded.reads.get(opened.table_uuid)
+        declared = self._all_declared(opened.name, rule)
+        if not reads and not declared:
+            return None
+        metadata = reading.metadata
+        snapshots, refs = retained(metadata)
+        return needs_of(reads or (), snapshots, refs, declared, now=to_micros(reading.now))
+
+    def _unknown_streams(self, opened: OpenedTable, rule: PolicyRule) -> bool | None:
+        """False only if the policy names the readers and no other one is behind: reports are pushed by others."""
+        if self._recorded is None or not rule.readers:
+            return None
+        readers = {read.reader for read in self._recorded.reads.get(opened.table_uuid, ())}
+        return any(not any(matches(each.job, reader) for each in rule.readers) for reader in readers)
+
+    def _all_declared(self, name: TableName, rule: PolicyRule) -> list[DeclaredReader]:
+        return [*(DeclaredReader(each.job, each.lag_us) for each in rule.readers), *self._declared(name)]
+
+    def _twins(self, opened: OpenedTable) -> list[TableName] | None:
+        if not self._complete:
+            return None
+        own, root = opened.name, normalise_location(opened.location)
+        found = {
+            each.name
+            for each in self._pointers
+            if each.name != own and normalise_location(root_of(each.location)) == root
+        }
+        for name, uuid, location in self._recorded.places if self._recorded else ():
+            if name != own and (uuid == opened.table_uuid or normalise_location(root_of(location)) == root):
+                found.add(name)
+        return sorted(found)
+
+    def _nested(self, opened: OpenedTable, reading: AdviceReading) -> list[TableName] | None:
+        if not self._complete:
+            return None
+        properties = reading.metadata.properties
+        roots = [
+            opened.location,
+            *(properties[key] for key in ("write.data.path", "write.metadata.path") if key in properties),
+        ]
+        inside = tuple(f"{normalise_location(root)}/" for root in roots)
+        places = [(each.name, each.location) for each in self._pointers]
+        places += [(name, location) for name, _, location in (self._recorded.places if self._recorded else ())]
+        own = normalise_location(opened.location)
+        return sorted(
+            {
+                name
+                for name, location in places
+                if name != opened.name
+                and normalise_location(root_of(location)) != own
+                and normalise_location(location).startswith(inside)
+            }
+        )
+
+
+def root_of(metadata_location: str) -> str:
+    """A table's folder, as far as its metadata file tells."""
+    return metadata_location.rpartition(_METADATA)[0] or metadata_location
+
+
+def retained(metadata: TableMetadata) -> tuple[list[RetainedSnapshot], list[RetainedRef]]:
+    """Snapshots and references of a table's own metadata, for what readers need."""
+    main = set(metadata.ancestors(metadata.head_id))
+    snapshots = [
+        RetainedSnapshot(each.snapshot_id, to_micros(each.timestamp_ms), each.snapshot_id in main)
+        for each in metadata.snapshots.values()
+        if each.timestamp_ms is not None
+    ]
+    refs = [
+        RetainedRef(name, ref.snapshot_id, ref.type == "tag", _age_us(ref.retention.get("max-ref-age-ms")))
+        for name, ref in metadata.refs.items()
+        if name != MAIN
+    ]
+    return snapshots, refs
+
+
+def _age_us(age_ms: int | None) -> Micros | None:
+    return None if age_ms is None else Micros(age_ms * MICROS_PER_MS)
