@@ -34,7 +34,8 @@ async function serve(page: Page, first: Record<string, unknown>) {
     const request = route.request();
     if (request.method() === 'GET') return route.fulfill({ json: detailAnswer(PLAN, now) });
     posted.push({ path: new URL(request.url()).pathname, body: request.postDataJSON() as unknown });
-    if (refusal) return route.fulfill({ status: 409, contentType: 'application/problem+json', json: refusal });
+    if (refusal)
+      return route.fulfill({ status: 409, contentType: 'application/problem+json', json: refusal });
     now = { ...APPROVED, can: ['cancel'], approved_by: 'ada', history: [PROPOSED, APPROVED] };
     return route.fulfill({ json: detailAnswer(PLAN, now) });
   });
@@ -91,12 +92,18 @@ test('the page of a plan has its history, by keyboard and on the phone', async (
   await serve(page, {
     ...transition(9, 'failed', '05:58', 'limnograph'),
     ...{ problem: 'verification', reason: 'two live files are missing' },
-    history: [PROPOSED, APPROVED, { ...transition(9, 'failed', '05:58', 'limnograph'), problem: 'verification' }],
+    history: [
+      PROPOSED,
+      APPROVED,
+      { ...transition(9, 'failed', '05:58', 'limnograph'), problem: 'verification' },
+    ],
   });
   await page.goto(`/maintenance/plans/${PLAN}`);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Compact small files');
   await expect(page.getByRole('link', { name: 'lake.sales.customer_events' })).toBeVisible();
-  await expect(page.getByRole('list', { name: 'History, newest first' }).getByRole('listitem')).toHaveCount(3);
+  await expect(page.getByRole('list', { name: 'History, newest first' }).getByRole('listitem')).toHaveCount(
+    3,
+  );
   await expect(decision(page)).toContainText('two live files are missing');
   await accessible(page);
   await page.setViewportSize({ width: 390, height: 844 });

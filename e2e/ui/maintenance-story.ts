@@ -249,7 +249,13 @@ export function detailAnswer(planId: string, change: Record<string, unknown> = {
   };
   return {
     ...{ plan_id: planId, ...proposed, proposed_by: 'limnograph', approved_by: null },
-    ...{ catalog: 'lake', namespace: 'sales', table: 'customer_events', table_uuid: 'u-0', format: 'iceberg' },
+    ...{
+      catalog: 'lake',
+      namespace: 'sales',
+      table: 'customer_events',
+      table_uuid: 'u-0',
+      format: 'iceberg',
+    },
     ...{ action: recommendation.action, rule: recommendation.rule, because: recommendation.because },
     ...{ base_snapshot_id: '5184430069070270604', arguments: '{"action":"rewrite_data_files"}' },
     ...{ arguments_sha256: DIGEST, statement: recommendation.statements.spark },
