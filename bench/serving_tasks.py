@@ -136,10 +136,10 @@ def growth_new_range(clock: Clock, folder: str) -> int:
 def bursts_ours(clock: Clock, folder: str) -> int:
     """A page of 50 of the commits of two days that added more than 10,000 files, newest first."""
     from limnograph.domain.queries import CommitsQuery
-    from limnograph.services.table.commit_list import CommitLists
+    from serving_kit import commit_lists
 
     store = _store(folder)
-    lists = CommitLists(store)
+    lists = commit_lists(store)
     store.refresh()
     query = CommitsQuery(
         start=(meta_lake.END - 8 * SIX_HOURS) // 1000, end=meta_lake.END // 1000, min_added_data_files=10_001, limit=50

@@ -35,7 +35,7 @@ const LISTS =
 const FINDINGS =
   /src\/lib\/findings\/(FindingMark|LinkedPart|cause|effect|evidence|headline|moment|sentence|words)\./;
 const MAINTENANCE =
-  /src\/lib\/maintenance\/(NextAction|PricesNote|amounts|api|next|risk|sentence|words|plan\/\w+)\./;
+  /src\/lib\/maintenance\/(NextAction|PricesNote|amounts|api|next|risk|sentence|words|plan\/\w+|files\/address)\./;
 /**
  * What the browser's build does without: each stand-in says why. Kit reads answers of a rendering server and the state of
  * shallow routes with `devalue`, Svelte takes over what a server rendered. The server side of the build keeps both.

@@ -1,6 +1,7 @@
 // Recommended maintenance for every scenario: what the server would answer for the queue, filtered and paged as it does
 // it, and for one table. One row for each rule, names that break out of markup, and values that are not known.
 import { at } from './moment.ts';
+import { fleetComparison, storageAnswer, tableComparison } from './storage-story.ts';
 
 export interface Estimate {
   low: number;
@@ -125,6 +126,8 @@ const RULES: readonly Partial<Plan>[] = [
   { rule: 'delta_vacuum', action: 'vacuum', predicted: { ...NOTHING, bytes_freed: 5e9 } },
   { rule: 'hudi_compact', action: 'compaction', predicted: NOTHING },
 ];
+/** Of the arguments of every plan. */
+export const DIGEST = '9f'.repeat(32);
 const TABLES = [
   ['sales', 'customer_events'],
   ['sales', 'orders'],
@@ -151,6 +154,7 @@ export const rowsOf = (n: number): Row[] =>
       ...{ catalog: 'lake', namespace, table, table_uuid: `u-${i % TABLES.length}` },
       ...{ owner: i % 3 ? `${namespace}-platform` : null, rank: i + 1, state: 'proposed' },
       ...{ format: change.rule?.split('_')[0] === 'delta' ? 'delta' : 'iceberg' },
+      ...{ seq: 1, arguments_sha256: DIGEST, entered_at: at('05:50'), actor: 'limnograph' },
       evaluated_at: at('05:50'),
       recommendation: plan({ plan_id: i.toString(16).padStart(32, '0'), ...change }),
     };
@@ -225,23 +229,54 @@ export const tableAnswer = (advised: object = {}, more: object = {}): object => 
     ...advised,
   },
   ...{ evaluated_at: at('05:50'), writer: 'customer_events_stream', writer_job: 'ingest_customer_events' },
-  ...{ problem: null, prices_are_default: true },
+  ...{ problem: null, prices_are_default: true, comparison: tableComparison },
   plans: [
     {
       ...{ plan_id: '77'.repeat(16), action: 'rewrite_data_files', rule: 'compact', state: 'superseded' },
       ...{ at: at('02:10'), predicted: { ...NOTHING, files_in: 1210, files_out: 16 } },
+      ...{ seq: 2, arguments_sha256: DIGEST, actor: 'limnograph', problem: null },
     },
   ],
   notes: [],
   ...more,
 });
 
+/** What the server says of one plan; `change`: its state and what follows from it. */
+export function detailAnswer(planId: string, change: Record<string, unknown> = {}): Record<string, unknown> {
+  const recommendation = plan({ plan_id: planId });
+  const proposed = {
+    ...{ seq: 1, state: 'proposed', at: at('05:50'), attempt: 1, actor: 'limnograph' },
+    ...{ reason: null, policy: null, problem: null },
+  };
+  return {
+    ...{ plan_id: planId, ...proposed, proposed_by: 'limnograph', approved_by: null },
+    ...{
+      catalog: 'lake',
+      namespace: 'sales',
+      table: 'customer_events',
+      table_uuid: 'u-0',
+      format: 'iceberg',
+    },
+    ...{ action: recommendation.action, rule: recommendation.rule, because: recommendation.because },
+    ...{ base_snapshot_id: '5184430069070270604', arguments: '{"action":"rewrite_data_files"}' },
+    ...{ arguments_sha256: DIGEST, statement: recommendation.statements.spark },
+    ...{ predicted: recommendation.predicted, saved_per_month: 1.65, currency: 'USD', result: null },
+    ...{ not_before: null, executor_id: null, application_id: null, can: [] },
+    ...{ guards: recommendation.guards, recommendation, history: [proposed], notes: [] },
+    ...change,
+  };
+}
+
 const ROWS = rowsOf(13);
 
 /** What is answered to a question of the API; undefined: it is about something else. */
 export function maintenanceAnswer(url: URL): object | undefined {
   if (url.pathname === '/api/v1/maintenance') return queueAnswer(ROWS, url.searchParams);
-  return /^\/api\/v1\/tables\/[^/]+\/[^/]+\/[^/]+\/maintenance$/.test(url.pathname)
-    ? tableAnswer()
-    : undefined;
+  if (url.pathname === '/api/v1/maintenance/comparison') return fleetComparison;
+  if (url.pathname === '/api/v1/maintenance/breakers') return { breakers: [], can_close: false };
+  const [, planId] = /^\/api\/v1\/maintenance\/([0-9a-f]{32})$/.exec(url.pathname) ?? [];
+  if (planId) return detailAnswer(planId);
+  const [, part] = /^\/api\/v1\/tables\/[^/]+\/[^/]+\/[^/]+\/(maintenance|storage)$/.exec(url.pathname) ?? [];
+  if (part === 'storage') return storageAnswer(url.searchParams.get('snapshot_id'));
+  return part ? tableAnswer() : undefined;
 }

@@ -118,6 +118,13 @@ def test_a_place_that_is_no_table_is_unreadable(tmp_path: Path, place: str) -> N
     (tmp_path / "empty").mkdir()
     (tmp_path / "part.parquet").touch()
     advise(str(tmp_path / place), status="unreadable", code=3)
+    assert run(str(tmp_path / place)).stdout.splitlines()[0] == f"{tmp_path / place}: unreadable"
+
+
+def test_a_report_of_a_location_begins_with_it(tmp_path: Path) -> None:
+    fragmented(tmp_path)
+    assert run(str(tmp_path)).stdout.startswith(f"{tmp_path}: ok, judged at 2")
+    assert run(str(tmp_path), "--name", "lake.sales.orders").stdout.startswith("lake.sales.orders: ok")
 
 
 def test_a_format_that_the_table_does_not_have_is_wrong_usage(tmp_path: Path) -> None:

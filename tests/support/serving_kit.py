@@ -18,6 +18,10 @@ from limnograph.api.app import create_app
 from limnograph.api.metrics.exposition import Exposition
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.services.lake.store import HotStore
+from limnograph.services.reads.commit_users import CommitUsers
+from limnograph.services.reads.log import ReadLog
+from limnograph.services.table.commit_list import CommitLists
 from limnograph.wiring.server import ServerServices, build_services
 from limnograph.wiring.server_options import ServerOptions
 
@@ -107,6 +111,12 @@ def lake(snapshots: list[SnapshotFact], changes: list[ChangeFact] | None = None)
     engine = MemoryEngine()
     engine.append(snapshots, changes or [])
     return engine
+
+
+def commit_lists(store: HotStore) -> CommitLists:
+    """Lists of commits of which no report names a user."""
+    engine, clock = MemoryEngine(), FixedClock()
+    return CommitLists(store, CommitUsers(ReadLog(MemoryInbox(), engine, clock), engine, clock))
 
 
 @contextlib.asynccontextmanager

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from limnograph.domain.advice.document import Advice, Estimate
     from limnograph.domain.time import Millis
     from limnograph.wiring.locations.advise import LocationAdvice
+    from limnograph.wiring.on_request.advise import CatalogAdvice
 
 NOTHING_DUE, DUE, UNREADABLE = 0, 10, 3
 _EPILOG = (
@@ -72,18 +73,21 @@ def command(
 
     instant = None if now is None else Millis(now)
     bounds: Mapping[str, Estimate] = {}
+    location: str | None = None
+    notes: Mapping[str, str] = {}
     if table is not None and is_location(table):
+        location = table
         advice, problem, bounds = _of_location(table, table_format, path_map, instant, name)
-        problems = {} if problem is None else {table: problem}
+        problems: Mapping[str, str] = {} if problem is None else {table: problem}
     elif name is not None:
         raise click.UsageError("--name is for a LOCATION: a table of the settings has a name.")
     else:
-        advice, problems = _of_catalogs(config, table, instant)
+        advice, problems, notes = _of_catalogs(config, table, instant)
     if as_json:
         click.echo(msgspec.json.encode(advice).decode())
     else:
-        draw(advice, sys.stdout, bounds)
-    for subject, reason in problems.items():
+        draw(advice, sys.stdout, bounds, location)
+    for subject, reason in [*notes.items(), *problems.items()]:
         click.echo(plain(f"{subject}: {reason}"), err=True)
     raise SystemExit(_status(advice))
 
@@ -100,7 +104,7 @@ def _of_location(
     return advise_location(location, table_format, mapping, now, Prices(), name=parsed)
 
 
-def _of_catalogs(config: str | None, table: str | None, now: Millis | None) -> tuple[Advice, dict[str, str]]:
+def _of_catalogs(config: str | None, table: str | None, now: Millis | None) -> CatalogAdvice:
     from limnograph.domain.ids import TableName
     from limnograph.wiring.on_request.advise import advise_tables
 

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from limnograph.cli.words import counted, instant, number, plain, sized
-from limnograph.domain.advice.document import Advice, AdvisedTable, Estimate, PlanValue, Predicted, Recommendation
+from limnograph.domain.advice.document import (
+    BORROWED,
+    MEASURED,
+    Advice,
+    AdvisedTable,
+    Estimate,
+    PlanValue,
+    Predicted,
+    Recommendation,
+)
 
 _TITLES = {
     "rewrite_data_files": "Rewrite data files",
@@ -26,20 +35,24 @@ _UNDO = {
     "set_properties": "set the properties back",
     "optimize": "restore the version before, while its files are not vacuumed",
 }
+_BASES = {MEASURED: "measured on this table", BORROWED: "estimated from effects on other tables"}
 _SHOWN = 8
 _MINUTE = 120
 
 
-def draw(advice: Advice, out: TextIO, bounds: Mapping[str, Estimate] | None = None) -> None:
-    """Print the whole report. `bounds`: of the bytes that rewrites leave, by plan id."""
+def draw(
+    advice: Advice, out: TextIO, bounds: Mapping[str, Estimate] | None = None, location: str | None = None
+) -> None:
+    """Print the whole report. `bounds`: of the bytes that rewrites leave, by plan id. `location`: of the only table."""
     for at, table in enumerate(advice.tables):
-        lines = [*([""] if at else []), *_table(table, instant(advice.evaluated_at), bounds or {})]
+        lines = [*([""] if at else []), *_table(table, instant(advice.evaluated_at), bounds or {}, location)]
         out.write("\n".join(lines) + "\n")
 
 
-def _table(table: AdvisedTable, at: str, bounds: Mapping[str, Estimate]) -> Iterator[str]:
+def _table(table: AdvisedTable, at: str, bounds: Mapping[str, Estimate], location: str | None) -> Iterator[str]:
     name = ".".join(part for part in (table.catalog, table.namespace, table.table) if part)
-    yield plain(f"{name or table.table_uuid or 'table'}: {table.status}, judged at {at} UTC")
+    title = name or location or table.table_uuid or "table"
+    yield plain(f"{title}: {table.status}" + ("" if table.status == "unreadable" else f", judged at {at} UTC"))
     for finding in table.findings[:_SHOWN]:
         subject = f" ({plain(finding.subject)})" if finding.subject else ""
         yield f"  {finding.severity:8}  {finding.code}{subject} since {instant(finding.opened_at)} UTC"
@@ -113,7 +126,8 @@ def _worth(value: PlanValue, currency: str) -> str:
     if value.payback_days is not None:
         parts.append(f"pays back in {value.payback_days:,.1f} days")
     if value.seconds_per_day is not None:
-        parts.append(f"saves jobs {value.seconds_per_day.mid:,.0f} s a day ({value.seconds_per_day.basis})")
+        basis = _BASES.get(value.seconds_per_day.basis, value.seconds_per_day.basis)
+        parts.append(f"saves jobs {value.seconds_per_day.mid:,.0f} s a day ({basis})")
     return f", {', '.join(parts)}" if parts else ""
 
 

@@ -49,6 +49,7 @@ from limnograph.services.pipeline.pass_marks import InboxState
 from limnograph.services.plans.actions import ActionLog
 from limnograph.services.plans.watch import PlanWatch
 from limnograph.services.reads.attempts import AttemptSource
+from limnograph.services.reads.commit_users import CommitUsers
 from limnograph.services.reads.log import ReadLog
 from limnograph.services.reads.source import ReadSource
 from limnograph.services.server.backend import Backend
@@ -238,7 +239,8 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         linked=shared.job_directory.linked,
         recent=lambda: shared.observers.recent.numbers,
     )
-    commits = CommitLists(store)
+    users = CommitUsers(shared.read_log, old, clock)
+    commits = CommitLists(store, users)
     context = AlertContext(
         tables=lambda: [known.name for known in known_tables(store)],
         commits=commits.page,
@@ -248,7 +250,8 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
     )
     attempts = AttemptSource(shared.read_log, old, clock)
     reads = ReadPages(store, ReadSource(shared.read_log, old, clock), attempts, clock)
-    details = CommitDetails(store, old, jobs, CommitEffects(shared.cases, clock), findings, attempts=attempts)
+    effects = CommitEffects(shared.cases, clock)
+    details = CommitDetails(store, old, jobs, effects, findings, attempts=attempts, users=users)
     alerts = _alert_pages(options, shared, context)
     return Backend(
         fleet=fleet,
@@ -283,6 +286,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
             findings=lambda: shared.evaluator.board,
             team=shared.team.version,
             reads=lambda: shared.observers.recent.numbers.version,
+            users=shared.read_log.users_named,
         ),
         live=shared.live,
         named=store.named,

@@ -206,6 +206,15 @@ def test_measured_time_of_jobs_is_worth_a_rewrite_whatever_requests_cost() -> No
     assert found.value.seconds_per_day.basis == "measured"
 
 
+def test_borrowed_time_is_shown_but_does_not_pay_for_a_rewrite() -> None:
+    borrowed = {"compact": (120.0, "borrowed")}
+    (answer,) = compact(facts(survey(group(compact=plan(90))), reads=ReadLoad(0.01), saved=borrowed))
+    assert isinstance(answer, NotWorth)
+    found = due(survey(group(compact=plan(2_000))), reads=READ_HOURLY, saved=borrowed).value.seconds_per_day
+    assert found is not None
+    assert (found.mid, found.basis) == (120.0, "borrowed")
+
+
 def test_a_rewrite_within_the_hour_is_other_maintenance() -> None:
     for minutes, ok in ((59, False), (60, True)):
         table = metadata(commits(minutes * MINUTE, operation="replace"))

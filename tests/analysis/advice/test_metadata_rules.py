@@ -111,3 +111,4 @@ def test_orphans_need_a_listing_and_clustering_needs_reported_scans() -> None:
     assert "no listing" in answer.missing
     assert isinstance(cluster(facts())[0], NotKnown)
     assert cluster(facts(reads=READ_HOURLY)) == []
+    assert isinstance(cluster(facts(reads=READ_HOURLY._replace(basis="runs")))[0], NotKnown)

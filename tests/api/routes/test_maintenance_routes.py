@@ -58,6 +58,19 @@ def test_a_table_has_its_bytes_and_costs(made: ServerServices) -> None:
     assert [plan["state"] for plan in answer["plans"]] == ["proposed"]
 
 
+def test_costs_after_maintenance_are_compared_for_a_table_and_for_those_that_match(made: ServerServices) -> None:
+    _, answer = get(made, ORDERS)
+    found = answer["comparison"]
+    assert found["load"] == {"live_files": 40, "compacted_files": 1, "reads_per_day": None}
+    situations = ["now", "expired", "compacted", "expired_and_compacted"]
+    assert [row["situation"] for row in found["rows"]] == situations
+    _, fleet = get(made, f"{QUEUE}/comparison")
+    _, clicks = get(made, f"{QUEUE}/comparison?q=clicks")
+    assert (fleet["tables"], clicks["tables"], clicks["live_bytes"]) == (2, 1, 90 * 5 * 2**20)
+    assert fleet["live_bytes"] == clicks["live_bytes"] + answer["advice"]["bytes"]["live"]
+    assert fleet["prices"]["is_default"] is True
+
+
 @pytest.mark.parametrize(
     ("path", "status", "field"),
     [

@@ -50,6 +50,7 @@ def test_the_folder_of_a_file_is_hidden_if_the_table_is_partitioned_by_a_private
     found = read(table, private=("region",))
     assert found.tree is not None
     assert [file.path for file in found.tree.largest] == ["(private)/00000-1.parquet"]
+    assert [file.path for each in found.tree.manifests for file in each.largest] == ["(private)/00000-1.parquet"]
     assert read(table, private=("id",)).tree == read(table).tree
 
 

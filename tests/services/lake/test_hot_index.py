@@ -12,8 +12,7 @@ from limnograph.domain.queries import CommitsQuery, FleetQuery
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.services.lake.lake import Facts
 from limnograph.services.lake.store import HotStore
-from limnograph.services.table.commit_list import CommitLists
-from serving_kit import HOUR, MINUTE, NOW, UUID, FixedClock, change, lake, moved, parts, row
+from serving_kit import HOUR, MINUTE, NOW, UUID, FixedClock, change, commit_lists, lake, moved, parts, row
 
 
 class FilesOf:
@@ -121,7 +120,7 @@ def test_beyond_the_budget_old_hours_are_evicted_and_responses_stay_the_same() -
         query = FleetQuery(start=(NOW - hours * HOUR) // 1000, end=NOW // 1000, sort="delta_data_files")
         assert asyncio.run(made.backend.fleet.page(query)) == asyncio.run(all_of_it.backend.fleet.page(query))
         asked = CommitsQuery(start=query.start, end=query.end, limit=500)
-        lists = [asyncio.run(CommitLists(one.store).page(asked)) for one in (made, all_of_it)]
+        lists = [asyncio.run(commit_lists(one.store).page(asked)) for one in (made, all_of_it)]
         assert lists[0] == lists[1]
 
 

@@ -12,8 +12,7 @@ from limnograph.ports.query_engine import MetaQuery
 from limnograph.services.fleet.page import FleetService
 from limnograph.services.lake.cold_lake import PIECES
 from limnograph.services.lake.store import HotStore
-from limnograph.services.table.commit_list import CommitLists
-from serving_kit import HOUR, NOW, FixedClock, lake, moved, parts, row
+from serving_kit import HOUR, NOW, FixedClock, commit_lists, lake, moved, parts, row
 
 TABLES, DAYS = 3, 7
 DAY = 24 * HOUR
@@ -60,7 +59,7 @@ def week() -> MemoryEngine:
 
 def listed(store: HotStore, **given: object) -> list[CommitRow]:
     query = CommitsQuery(start=(NOW - 6 * DAY) // 1000, end=(NOW - 3 * DAY) // 1000, limit=500, **given)
-    return asyncio.run(CommitLists(store).page(query)).rows
+    return asyncio.run(commit_lists(store).page(query)).rows
 
 
 def test_a_list_of_old_commits_reads_only_its_rows_and_equals_the_list_from_memory() -> None:
@@ -98,7 +97,7 @@ def test_commits_that_arrive_during_a_cold_read_are_listed_in_their_place() -> N
     store = HotStore(engine, FixedClock())
     store.refresh()
     query = CommitsQuery(start=(NOW - 6 * DAY) // 1000, end=NOW // 1000, limit=1_000)
-    rows = asyncio.run(CommitLists(store).page(query)).rows
+    rows = asyncio.run(commit_lists(store).page(query)).rows
     assert {*engine.added} <= {each.snapshot_id for each in rows}
     assert [each.t for each in rows] == sorted((each.t for each in rows), reverse=True)
     assert len({each.snapshot_id for each in rows}) == len(rows)

@@ -13,6 +13,7 @@ from limnograph.analysis.advice.planned import RuleAnswer
 from limnograph.analysis.advice.rewrite import ChosenGroup, planned, selected
 from limnograph.analysis.advice.words import lasting
 from limnograph.domain.advice.document import NotKnown, NotWorth
+from limnograph.domain.advice.survey import TableSurvey
 from limnograph.domain.metadata.targets import GIB
 
 RULE = "compact"
@@ -35,7 +36,7 @@ def compact(facts: AdviceFacts) -> list[RuleAnswer]:
     if facts.metadata.targets is None:
         return [NotKnown(rule=RULE, missing="a valid target file size: the table's property is not a size")]
     every = [ChosenGroup(g.partitions, g.written_at, g.compact) for g in survey.groups if g.compact]
-    paying = [group for group in every if 2 * group.plan.outputs <= group.plan.files]
+    paying = _paying(every)
     least = facts.limits.saved_files or max(LEAST_SAVED, LEAST_SHARE * survey.data_files)
     if _saved(paying) < least:
         return []
@@ -50,12 +51,24 @@ def compact(facts: AdviceFacts) -> list[RuleAnswer]:
     return [planned(facts, (RULE, ACTION), selection, options_of(selection.sum("groups")), CODES)]
 
 
+def files_left(survey: TableSurvey) -> int:
+    """Data files that are left if all partitions are compacted in which at most half of the files would be left, also
+    those that were written within the quiet time.
+    """
+    every = [ChosenGroup(g.partitions, g.written_at, g.compact) for g in survey.groups if g.compact]
+    return survey.data_files - _saved(_paying(every))
+
+
 def options_of(groups: int) -> dict[str, str]:
     """Options of the procedure for a number of file groups."""
     found = {"max-file-group-size-bytes": str(GROUP_BYTES)}
     if groups > PARTIAL_ABOVE:
         found |= {"partial-progress.enabled": "true", "partial-progress.max-commits": "10"}
     return found
+
+
+def _paying(groups: Sequence[ChosenGroup]) -> list[ChosenGroup]:
+    return [group for group in groups if 2 * group.plan.outputs <= group.plan.files]
 
 
 def _saved(groups: Sequence[ChosenGroup]) -> int:

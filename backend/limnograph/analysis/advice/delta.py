@@ -13,6 +13,7 @@ from limnograph.analysis.advice.planned import PlannedAction, RuleAnswer
 from limnograph.analysis.advice.rewrite import MOST_PARTITIONS, ChosenGroup, ChosenGroups, planned
 from limnograph.analysis.advice.words import counted, lasting, money, size
 from limnograph.domain.advice.document import NotKnown, NotWorth, PlanValue, Predicted
+from limnograph.domain.advice.survey import TableSurvey
 
 COMPACT, PURGE, VACUUM = "delta_compact", "delta_purge", "delta_vacuum"
 LEAST_SMALL, DELETED_SHARE, VACUUM_SHARE = 50, 0.05, 0.05
@@ -28,12 +29,22 @@ def delta_compact(facts: AdviceFacts) -> list[RuleAnswer]:
     if targets is None:
         return [NotKnown(rule=COMPACT, missing="a valid target file size: the table's property is not a size")]
     least = facts.limits.saved_files or LEAST_SMALL
-    due = [
+    return _planned(facts, COMPACT, _small(survey, least), {"target_size": str(targets.target)}, _FILES)
+
+
+def delta_files_left(survey: TableSurvey) -> int:
+    """Data files that are left if all partitions with many small files are compacted, also those that were written
+    within the quiet time.
+    """
+    return survey.data_files - sum(group.plan.files - group.plan.outputs for group in _small(survey, LEAST_SMALL))
+
+
+def _small(survey: TableSurvey, least: int) -> list[ChosenGroup]:
+    return [
         ChosenGroup(g.partitions, g.written_at, g.compact)
         for g in survey.groups
         if g.compact is not None and g.small >= least
     ]
-    return _planned(facts, COMPACT, due, {"target_size": str(targets.target)}, _FILES)
 
 
 def delta_purge(facts: AdviceFacts) -> list[RuleAnswer]:

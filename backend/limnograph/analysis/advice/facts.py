@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, RetentionRule, own_ages, stricter_retention
@@ -27,11 +27,17 @@ _GAPS = 200
 __all__ = ["DAY_MS", "HOUR_MS", "AdviceFacts", "PlanLimits", "ReadLoad"]
 
 
+ReadBasis = Literal["scans", "runs"]
+
+
 class ReadLoad(NamedTuple):
-    """Scans of the table per day. `opened`: data files that one scan opens on average; None: all of them."""
+    """Scans of the table per day. `opened`: data files that one scan opens on average; None: all of them. `basis`:
+    reported scans, or runs of jobs that read the table, where no engine reports scans: each counts as one.
+    """
 
     scans_per_day: float
     opened: float | None = None
+    basis: ReadBasis = "scans"
 
 
 class UnlistedFile(Protocol):
@@ -81,7 +87,7 @@ class AdviceFacts:
     freed     bytes of files that only the given snapshots reach; None: not known
     removable files that a vacuum would delete; None: none, or not known
     codes     codes of open findings
-    reads     None: no engine reports its scans
+    reads     None: neither engines nor jobs report reads
     readers   what readers need; None: not known
     saved     seconds per day that an action saves jobs, with its basis, by rule
     unreferenced  files below the table's location that no snapshot references; None: they were not listed

@@ -1,7 +1,8 @@
 """What the table's own retention removes at an instant: the snapshots that Iceberg's expiry would not retain.
 
-Iceberg's spec, "Snapshot Retention Policy", for main and tags. Ancestors of other branches are judged by the table's
-own age, not by one that a branch may have.
+Iceberg's spec, "Snapshot Retention Policy", for main and tags, from rows of `snapshots`: they name no ancestors.
+Ancestors of other branches are judged by the table's own age, not by one that a branch may have. Unlike a plan
+(`retention`), it has no floors and drops what only a ref past its age keeps.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from limnograph.analysis.advice.readers import RetainedRef, RetainedSnapshot
-from limnograph.domain.finding_limits import DAY
-from limnograph.domain.time import Micros
+from limnograph.analysis.advice.retention import DEFAULT_AGE_MS, kept_on_branch
+from limnograph.domain.time import MICROS_PER_MS, Micros
 
-DEFAULT_AGE = 5 * DAY
+DEFAULT_AGE = DEFAULT_AGE_MS * MICROS_PER_MS
 """Iceberg's default of `history.expire.max-snapshot-age-ms`, microseconds."""
 
 
@@ -33,7 +34,8 @@ def expired_at(
     """Ids that an expiry at an instant removes, if nothing is committed until then. O(n log n)."""
     every = sorted(snapshots, key=lambda each: (each.committed_at, each.snapshot_id), reverse=True)
     times = {each.snapshot_id: each.committed_at for each in every}
-    kept = {each.snapshot_id for each in [each for each in every if each.on_main][: max(1, rule.least)]}
+    main = ((each.snapshot_id, each.committed_at) for each in every if each.on_main)
+    kept = kept_on_branch(main, Micros(at - rule.age_us), max(1, rule.least))
     for ref in refs:
         committed = times.get(ref.snapshot_id)
         if ref.max_age is None or (committed is not None and committed >= at - ref.max_age):

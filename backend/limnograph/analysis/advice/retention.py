@@ -1,13 +1,16 @@
-"""Which snapshots `expire_snapshots` would remove at an instant, as Iceberg's RemoveSnapshots decides it."""
+"""Which snapshots a plan of `expire_snapshots` names at an instant, as Iceberg's RemoveSnapshots decides it, from the
+table's metadata. What the table's own retention removes, without floors, is `own_retention`; how much of a branch is
+kept is decided here for both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from limnograph.domain.maintenance.policy import RetainedSnapshots
 from limnograph.domain.metadata.table import MAIN, SnapshotRef, TableMetadata
-from limnograph.domain.time import MICROS_PER_MS, Millis
+from limnograph.domain.time import MICROS_PER_MS, Micros, Millis, to_micros
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -118,14 +121,21 @@ def _own_rule(ref: SnapshotRef, rule: RetentionRule, floor: RetentionRule) -> Re
 
 
 def _of_branch(metadata: TableMetadata, ref: SnapshotRef, now: Millis, age_ms: int | None, least: int) -> set[int]:
-    """A branch's snapshot and its ancestors until one is too old and enough are kept. `age_ms` None: all of them."""
+    """A branch's snapshot and those of its ancestors that its retention keeps. `age_ms` None: all of them."""
+    times = ((each, metadata.snapshots[each].timestamp_ms) for each in metadata.ancestors(ref.snapshot_id))
+    oldest = None if age_ms is None else to_micros(Millis(now - age_ms))
+    newest_first = ((each, None if at is None else to_micros(at)) for each, at in times)
+    return kept_on_branch(newest_first, oldest, least) | {ref.snapshot_id}
+
+
+def kept_on_branch(newest_first: Iterable[tuple[int, Micros | None]], oldest: Micros | None, least: int) -> set[int]:
+    """Snapshots of a branch, each with its instant, until one is older than `oldest` and enough are kept. None: all."""
     kept: set[int] = set()
-    for snapshot_id in metadata.ancestors(ref.snapshot_id):
-        at = metadata.snapshots[snapshot_id].timestamp_ms
-        if len(kept) >= least and age_ms is not None and at is not None and now - at > age_ms:
+    for snapshot_id, at in newest_first:
+        if len(kept) >= least and oldest is not None and at is not None and at < oldest:
             break
         kept.add(snapshot_id)
-    return kept | {ref.snapshot_id}
+    return kept
 
 
 def _is_past(metadata: TableMetadata, ref: SnapshotRef, now: Millis) -> bool:

@@ -14,6 +14,7 @@ from limnograph.analysis.advice.statements.selection import MOST_CONJUNCTIONS
 from limnograph.analysis.advice.stating import is_exact
 from limnograph.analysis.advice.words import money
 from limnograph.domain.advice.document import (
+    MEASURED,
     Estimate,
     NotKnown,
     NotWorth,
@@ -132,14 +133,18 @@ def value_of(facts: AdviceFacts, rule: str, plan: Predicted) -> PlanValue:
     return PlanValue(seconds_per_day=seconds, money_per_month=saving, payback_days=days)
 
 
+def _is_measured(saved: SavedTime | None) -> bool:
+    return saved is not None and saved.basis == MEASURED and saved.mid > 0
+
+
 def unworthy(rule: str, facts: AdviceFacts, plan: Predicted, value: PlanValue) -> NotWorth | None:
-    """Why a rewrite does not pay; None: it does, or that is not known, or it need not. Time that jobs save always
-    pays.
+    """Why a rewrite does not pay; None: it does, or that is not known, or it need not. Time that jobs of this table
+    were measured to save always pays; that of other tables' jobs does not show that this rewrite would.
     """
     if not facts.limits.paying:
         return None
     saving, most_days = value.money_per_month, facts.limits.payback_days
-    if saving is None or plan.cost is None or (value.seconds_per_day and value.seconds_per_day.mid > 0):
+    if saving is None or plan.cost is None or _is_measured(value.seconds_per_day):
         return None
     late = value.payback_days is None or value.payback_days > (MOST_PAYBACK_DAYS if most_days is None else most_days)
     if saving >= LEAST_SAVED_PER_MONTH and not late:
@@ -147,10 +152,9 @@ def unworthy(rule: str, facts: AdviceFacts, plan: Predicted, value: PlanValue) -
     currency = facts.prices.currency
     # A rewrite reads the files once and writes them once.
     rewritten = f"{(plan.bytes_in or 0) / GB:,.0f} GB" if (plan.bytes_in or 0) >= GB else "less than 1 GB"
-    text = (
-        f"saves {money(saving, currency)} a month, costs {money(plan.cost.mid, currency)} and a rewrite of {rewritten}"
-    )
-    return NotWorth(rule=rule, text=text)
+    runs = ", by the job runs that read it" if facts.reads is not None and facts.reads.basis == "runs" else ""
+    saves, costs = money(saving, currency), money(plan.cost.mid, currency)
+    return NotWorth(rule=rule, text=f"saves {saves} a month{runs}, costs {costs} and a rewrite of {rewritten}")
 
 
 def rewrite_guards(facts: AdviceFacts, selection: ChosenGroups) -> list[PlanGuard]:

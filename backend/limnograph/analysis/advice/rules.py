@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from limnograph.analysis.advice.compact import compact
+from limnograph.analysis.advice.compact import compact, files_left
 from limnograph.analysis.advice.deletes import compact_deletes, position_deletes
-from limnograph.analysis.advice.delta import delta_compact, delta_purge, delta_vacuum
+from limnograph.analysis.advice.delta import delta_compact, delta_files_left, delta_purge, delta_vacuum
 from limnograph.analysis.advice.expire import expire
 from limnograph.analysis.advice.facts import AdviceFacts
 from limnograph.analysis.advice.hudi import hudi_compaction
@@ -14,6 +14,7 @@ from limnograph.analysis.advice.manifests import manifests
 from limnograph.analysis.advice.planned import PlannedAction, RuleAnswer
 from limnograph.analysis.advice.unlisted import cluster, orphans
 from limnograph.analysis.advice.writing import metadata_versions, writer
+from limnograph.domain.advice.survey import TableSurvey
 
 Rule = Callable[[AdviceFacts], Sequence[RuleAnswer]]
 ICEBERG: tuple[Rule, ...] = (
@@ -24,6 +25,16 @@ DELTA: tuple[Rule, ...] = (delta_purge, delta_compact, delta_vacuum, cluster)
 HUDI: tuple[Rule, ...] = (hudi_compaction,)
 RULES: Mapping[str, tuple[Rule, ...]] = {"iceberg": ICEBERG, "delta": DELTA, "hudi": HUDI}
 """Rules by table format."""
+FILES_LEFT: Mapping[str, Callable[[TableSurvey], int]] = {"iceberg": files_left, "delta": delta_files_left}
+"""Data files that a compaction would leave, by table format."""
+
+
+def compacted_files(facts: AdviceFacts) -> int | None:
+    """Data files that a compaction would leave; None: not known."""
+    survey, count = facts.survey, FILES_LEFT.get(facts.metadata.format)
+    if survey is None or count is None or survey.left_out or facts.metadata.targets is None:
+        return None
+    return count(survey)
 
 
 def answers(facts: AdviceFacts, rules: Sequence[Rule]) -> list[RuleAnswer]:

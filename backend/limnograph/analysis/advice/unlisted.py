@@ -89,6 +89,6 @@ def _age_guard(facts: AdviceFacts, due: list[UnlistedFile], age_ms: int) -> Plan
 
 def cluster(facts: AdviceFacts) -> list[RuleAnswer]:
     """Sorting pays if scans filter by a field in which files overlap: that follows from reported scans."""
-    if facts.reads is not None:
+    if facts.reads is not None and facts.reads.basis == "scans":
         return []
     return [NotKnown(rule="cluster", missing="no scan of the table is reported, so its filters are unknown")]

@@ -35,6 +35,7 @@ from limnograph.api.routes import (
 from limnograph.api.routes import annotations as annotation_routes
 from limnograph.api.routes import maintenance as maintenance_routes
 from limnograph.api.wire import values, views
+from limnograph.domain.advice import comparison
 from limnograph.domain.advice import pages as maintenance_pages
 from limnograph.domain.advice import plans as plan_views
 from limnograph.domain.answers import alerts as alert_views
@@ -84,6 +85,7 @@ _WIRE = (
     alert_views.AlertmanagerIn,
     annotation_views.AnnotationsPage,
     effect_ledger.LedgerPage,
+    comparison.FleetComparison,
     maintenance_pages.MaintenancePage,
     maintenance_pages.TableMaintenance,
     plan_views.PlanDetail,

@@ -14,6 +14,7 @@ from limnograph.api.wire import values as v
 from limnograph.api.wire.access import READ
 from limnograph.api.wire.pagination import resolved
 from limnograph.api.wire.problems import documented
+from limnograph.domain.advice.comparison import FleetComparison
 from limnograph.domain.advice.pages import MaintenancePage, TableMaintenance
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.maintenance.states import OPEN, STATES, PlanState
@@ -69,6 +70,22 @@ async def list_maintenance(
 
 
 @get(
+    "/maintenance/comparison",
+    operation_id="compareMaintenance",
+    summary="Cost of tables now and after maintenance",
+    responses=documented(503),
+    opt=READ,
+)
+async def compare_maintenance(
+    backend: NamedDependency[Backend], *, owner: OfOwner = "", text: Text = ""
+) -> FleetComparison:
+    """What the evaluated tables cost per month now, with all held bytes freed, with small files compacted, and with
+    both; and the sums that it is computed from.
+    """
+    return pages_of(backend).comparison(text, owner)
+
+
+@get(
     "/tables/{catalog:str}/{namespace:str}/{table:str}/maintenance",
     operation_id="getTableMaintenance",
     summary="Recommended maintenance of one table",
@@ -98,4 +115,4 @@ def pages_of(backend: Backend) -> MaintenancePages:
     return backend.maintenance
 
 
-HANDLERS: list[Any] = [list_maintenance, get_table_maintenance]
+HANDLERS: list[Any] = [list_maintenance, compare_maintenance, get_table_maintenance]

@@ -55,9 +55,12 @@ class Predicted(_Part, frozen=True, kw_only=True):
     cost: Estimate | None = None
 
 
+MEASURED, BORROWED = "measured", "borrowed"
+
+
 class SavedTime(_Part, frozen=True, kw_only=True):
-    """Seconds of jobs saved per day. `basis`: `measured` (effects of this table), or `borrowed` (effects of other
-    tables).
+    """Seconds of jobs saved per day. `basis`: `measured` (effects of this table), or `borrowed` (the median of
+    those of the same rule on other tables).
     """
 
     mid: float

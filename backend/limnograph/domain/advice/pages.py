@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from limnograph.domain.advice.comparison import TableComparison
 from limnograph.domain.advice.document import AdvisedTable, Predicted, Recommendation
 from limnograph.domain.answers.view import View
 from limnograph.domain.maintenance.states import PlanState
@@ -97,7 +98,8 @@ class PlanRecord(View, frozen=True, kw_only=True):
 class TableMaintenance(View, frozen=True, kw_only=True):
     """The advice of one table. `advice`: null until the table has been evaluated; `problem` then says why. `writer` and
     `writer_job`: the application and the job that write the files the recommendations are about; null if unknown.
-    `plans`: recorded plans, newest first. `notes`: what could not be read.
+    `comparison`: its cost after maintenance; null until the table has been evaluated. `plans`: recorded plans, newest
+    first. `notes`: what could not be read.
     """
 
     advice: AdvisedTable | None
@@ -106,5 +108,6 @@ class TableMaintenance(View, frozen=True, kw_only=True):
     writer_job: str | None
     problem: str | None
     prices_are_default: bool
+    comparison: TableComparison | None
     plans: list[PlanRecord]
     notes: list[str]

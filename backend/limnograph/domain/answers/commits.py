@@ -12,7 +12,7 @@ from limnograph.domain.time import Millis
 
 
 class CommitRow(View, frozen=True, kw_only=True):
-    """A commit in a list. `user`: as the engine that wrote it reports; null: it reports none."""
+    """A commit in a list. `user`: as its summary names it, else as a report of the commit does; null: neither does."""
 
     snapshot_id: str
     parent_id: str | None

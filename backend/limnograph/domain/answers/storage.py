@@ -24,7 +24,9 @@ class StoredFile(View, frozen=True, kw_only=True):
 
 
 class StoredManifest(View, frozen=True, kw_only=True):
-    """A manifest and its live files. `added_by`: the snapshot that wrote it."""
+    """A manifest and its live files. `added_by`: the snapshot that wrote it. `largest`: its five largest files, largest
+    first.
+    """
 
     path: str
     content: Literal["data", "deletes"]
@@ -33,6 +35,7 @@ class StoredManifest(View, frozen=True, kw_only=True):
     bytes: int
     files: int
     file_bytes: int
+    largest: list[StoredFile]
 
 
 class StorageTree(View, frozen=True, kw_only=True):

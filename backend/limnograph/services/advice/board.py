@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from limnograph.analysis.advice.facts import ReadLoad
 from limnograph.analysis.advice.own_retention import OwnRetention
 from limnograph.analysis.advice.readers import RetainedRef
+from limnograph.domain.advice.comparison import TableLoad
 from limnograph.domain.advice.document import AdvisedTable, Recommendation
 from limnograph.domain.time import Millis
 
@@ -16,7 +18,8 @@ _LEAST_COST = 0.01
 
 class TableAdvice(NamedTuple):
     """Advice of one table. `location`: the metadata file that was read, with its `retention` and `refs`. `writer`,
-    `job`: who writes the files that the recommendations are about; None: not known.
+    `job`: who writes the files that the recommendations are about; None: not known. `load`: what its scans open;
+    `reads`: how often it is read.
     """
 
     advised: AdvisedTable
@@ -26,6 +29,13 @@ class TableAdvice(NamedTuple):
     refs: Sequence[RetainedRef] = ()
     writer: str | None = None
     job: str | None = None
+    load: TableLoad = TableLoad()
+    reads: ReadLoad | None = None
+
+    @property
+    def counts_runs(self) -> bool:
+        """Whether its reads are those of job runs, because no engine reports scans."""
+        return self.reads is not None and self.reads.basis == "runs"
 
 
 class QueuedPlan(NamedTuple):
@@ -58,6 +68,11 @@ class AdviceBoard:
         tables = {uuid: advice for uuid, advice in self.tables.items() if uuid not in uuids}
         failed = {uuid: why for uuid, why in self.failed.items() if uuid not in uuids}
         return AdviceBoard(tables, failed, self.version + 1)
+
+    @cached_property
+    def counting_runs(self) -> int:
+        """Tables whose reads are those of job runs. O(n), once a version."""
+        return sum(each.counts_runs for each in self.tables.values())
 
     @cached_property
     def queue(self) -> list[QueuedPlan]:

@@ -12,6 +12,7 @@ from limnograph.analysis.advice.own_facts import own_retention_of, refs_of
 from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.returning import debt_half_lives
 from limnograph.analysis.findings.facts import TableFacts
+from limnograph.domain.advice.document import BORROWED
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.ids import TableName
@@ -38,14 +39,14 @@ class SavedTimes(Protocol):
 class AdviceInputs(NamedTuple):
     """What is known of tables besides their files.
 
-    scans    scans per day of a table; None: not known
+    loads    how often a table is read; None: not known
     readers  what readers of a table need; None: not known
     jobs     the job that writes with an application name; None: not known
     trino    name of a catalog in Trino, by its name here
     """
 
     findings: Callable[[], FindingsBoard]
-    scans: Callable[[str], float | None]
+    loads: Callable[[str, TableName], ReadLoad | None]
     saved: SavedTimes
     readers: Callable[[str, TableName], Sequence[ReaderNeed] | None] = lambda _uuid, _name: None
     jobs: Callable[[TableName, str], str | None] = lambda _name, _writer: None
@@ -74,24 +75,31 @@ class TableJudge(NamedTuple):
             raise MetadataError("no_metadata", "no readable metadata of the table is known")
         inputs = self.inputs
         reading = self.source.read(due_of(name, history, location), to_millis(now))
-        facts, scans = facts_of(history.table), inputs.scans(uuid)
+        facts, reads = facts_of(history.table), inputs.loads(uuid, name)
         writer = _main_writer(facts)
         known = KnownOfTable(
             name=name,
             findings=advised_findings(inputs.findings().by_table.get(uuid, ())),
             returns=debt_half_lives(facts),
-            reads=None if scans is None else ReadLoad(scans),
+            reads=reads,
             readers=inputs.readers(uuid, name),
-            saved=inputs.saved.of_table(uuid),
+            saved=_of_read_table(inputs.saved.of_table(uuid), reads),
             trino_catalog=inputs.trino.get(name.catalog),
         )
-        advised, arguments, *_ = advise_table(reading, known, inputs.prices)
+        judged = advise_table(reading, known, inputs.prices)
         job = inputs.jobs(name, writer) if writer else None
         metadata = reading.metadata
         advice = TableAdvice(
-            *(advised, location, to_millis(now)), own_retention_of(metadata), refs_of(metadata), writer, job
+            *(judged.advised, location, to_millis(now), own_retention_of(metadata), refs_of(metadata), writer, job),
+            load=judged.load,
+            reads=reads,
         )
-        return JudgedAdvice(advice, arguments)
+        return JudgedAdvice(advice, judged.arguments)
+
+
+def _of_read_table(saved: Mapping[str, tuple[float, str]], reads: ReadLoad | None) -> Mapping[str, tuple[float, str]]:
+    """A table of which no read is known has nothing to save: it borrows no time from others."""
+    return saved if reads is not None else {rule: each for rule, each in saved.items() if each[1] != BORROWED}
 
 
 def _main_writer(facts: TableFacts) -> str | None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from limnograph.analysis.advice.words import lasting
 from limnograph.domain import cursors
+from limnograph.domain.advice.comparison import FleetComparison
 from limnograph.domain.advice.document import AdvisedTable, PlanGuard, Predicted, Recommendation
 from limnograph.domain.advice.pages import (
     MaintenanceChoices,
@@ -31,7 +32,9 @@ from limnograph.domain.queries import MaintenanceQuery
 from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Millis, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.advice.board import AdviceBoard, QueuedPlan, TableAdvice
+from limnograph.services.advice.comparing import compare_fleet, compare_table
 from limnograph.services.advice.evaluator import AdviceEvaluator
+from limnograph.services.advice.loads import BY_RUNS
 from limnograph.services.advice.plan_queue import PlanQueue, RecordedPlan, recorded_row
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
@@ -109,6 +112,12 @@ class MaintenancePages:
             next_cursor=cursors.encode(question, [part[-1].rank]) if rest else None,
         )
 
+    def comparison(self, text: str, owner: str) -> FleetComparison:
+        """What tables cost now and after maintenance. O(tables)."""
+        view = self._view()
+        query = MaintenanceQuery(text=text, owner=owner)
+        return compare_fleet([each for each in view.board.tables.values() if view.is_wanted(each, query)], self._prices)
+
     def table(self, name: TableName) -> TableMaintenance:
         """The advice of one table. Blocks. Raises NotFound, SourceError."""
         history = self._tables.now(name)
@@ -124,8 +133,9 @@ class MaintenancePages:
             writer_job=found.job if found else None,
             problem=problem or (None if found else NOT_YET),
             prices_are_default=self._prices.is_default,
+            comparison=compare_table(found, self._prices) if found else None,
             plans=list(map(_record, plans)),
-            notes=[f"The last evaluation failed: {problem}."] if found and problem else [],
+            notes=_notes_of(found, problem) if found else [],
         )
 
     def _view(self) -> _QueueView:
@@ -193,10 +203,17 @@ class MaintenancePages:
             notes.append(f"{waiting:,} tables have not been evaluated yet.")
         if board.failed:
             notes.append(f"{len(board.failed):,} tables could not be evaluated.")
+        if by_runs := board.counting_runs:
+            notes.append(f"{by_runs:,} tables have no reported scans: their reads are job runs, one scan each.")
         return notes
 
 
 _Version = tuple[tuple[int, int], int]
+
+
+def _notes_of(found: TableAdvice, problem: str | None) -> list[str]:
+    notes = [BY_RUNS] if found.counts_runs else []
+    return [f"The last evaluation failed: {problem}.", *notes] if problem else notes
 
 
 class _Sums(NamedTuple):

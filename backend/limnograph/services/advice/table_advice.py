@@ -10,8 +10,9 @@ from limnograph.analysis.advice.money import monthly_cost
 from limnograph.analysis.advice.planned import PlannedAction, arguments_json, plan_id
 from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.recommendation import not_known, not_worth, recommendations
-from limnograph.analysis.advice.rules import RULES, answers, plans_first
+from limnograph.analysis.advice.rules import RULES, answers, compacted_files, plans_first
 from limnograph.analysis.advice.statements.subject import StatementTable
+from limnograph.domain.advice.comparison import TableLoad
 from limnograph.domain.advice.document import AdvisedFinding, AdvisedTable, Estimate
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.reading import AdviceReading
@@ -41,13 +42,14 @@ class KnownOfTable(NamedTuple):
 
 class JudgedTable(NamedTuple):
     """The document's part of a table; by plan id, its plans, their exact arguments as JSON, and the bounds of
-    `predicted.bytes_out`, for which the document has one number.
+    `predicted.bytes_out`, for which the document has one number; the files that its scans open.
     """
 
     advised: AdvisedTable
     arguments: Mapping[str, bytes]
     bytes_out: Mapping[str, Estimate]
     plans: Mapping[str, PlannedAction]
+    load: TableLoad
 
 
 def advise_table(
@@ -80,7 +82,11 @@ def advise_table(
     )
     name = known.name
     found = answers(facts, RULES.get(metadata.format, ()))
-    reads_per_day = None if known.reads is None else known.reads.scans_per_day
+    load = TableLoad(
+        live_files=survey.data_files if survey else None,
+        compacted_files=compacted_files(facts),
+        reads_per_day=None if known.reads is None else known.reads.scans_per_day,
+    )
     advised = AdvisedTable(
         catalog=name.catalog if name else None,
         namespace=name.namespace if name else None,
@@ -94,14 +100,14 @@ def advise_table(
         not_worth=not_worth(found),
         not_known=not_known(facts, found),
         bytes=facts.bytes,
-        cost_per_month=monthly_cost(facts.bytes, survey.data_files if survey else None, reads_per_day, prices),
+        cost_per_month=monthly_cost(facts.bytes, load.live_files, load.reads_per_day, prices),
         currency=prices.currency,
         prices_as_of=prices.as_of,
     )
     plans = {plan_id(metadata.table_uuid, plan): plan for plan in plans_first(found)}
     arguments = {identity: arguments_json(plan) for identity, plan in plans.items()}
     bounds = {identity: plan.bytes_out for identity, plan in plans.items() if plan.bytes_out is not None}
-    return JudgedTable(advised, arguments, bounds, plans)
+    return JudgedTable(advised, arguments, bounds, plans, load)
 
 
 def _is_unread(reading: AdviceReading) -> bool:

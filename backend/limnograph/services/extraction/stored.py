@@ -29,7 +29,7 @@ def storage_reading(
     size, size_missing = _bytes(metadata, planner, now)
     tree, tree_missing = _tree(metadata, planner, metadata.head_id if snapshot_id is None else snapshot_id)
     if tree is not None and PrivatePartitions(metadata, private):
-        tree = replace(tree, largest=[_hidden(file) for file in tree.largest])
+        tree = _hidden_tree(tree)
     return StorageReading(bytes=size, bytes_missing=size_missing, tree=tree, tree_missing=tree_missing)
 
 
@@ -57,6 +57,11 @@ def _tree(
         return planner.tree(metadata, snapshot), None
     except (MetadataError, SourceError) as error:
         return None, f"a metadata file of the snapshot cannot be read: {error.detail}"
+
+
+def _hidden_tree(tree: StorageTree) -> StorageTree:
+    manifests = [replace(each, largest=list(map(_hidden, each.largest))) for each in tree.manifests]
+    return replace(tree, manifests=manifests, largest=list(map(_hidden, tree.largest)))
 
 
 def _hidden(file: StoredFile) -> StoredFile:

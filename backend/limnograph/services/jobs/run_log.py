@@ -123,6 +123,15 @@ def on_table(run: RunFact, name: TableName, start: Micros, end: Micros) -> list[
     ]
 
 
+def reads_rows(run: RunFact, name: TableName) -> bool:
+    """Whether a run reads the rows of a table, not only a metadata table of it."""
+    return any(
+        table.role == "reads" and table.metadata_table is None
+        for table in run.tables or ()
+        if (table.catalog, table.namespace, table.table) == name
+    )
+
+
 def wrote(run: RunFact, name: TableName, snapshot_id: int) -> RunTable | None:
     """The table entry of a run that wrote a commit; None if there is none."""
     for table in run.tables or ():

@@ -29,6 +29,7 @@ from limnograph.services.jobs.run_log import (
     last_sign,
     names_of,
     on_table,
+    reads_rows,
     together,
     written_by,
     wrote,
@@ -159,6 +160,16 @@ class RunRegistry:
         with self._lock:
             runs = list(self._runs.values())
         return [run for run in runs if began(run) < end and last_sign(run) >= start]
+
+    def reading(self, name: TableName, start: Micros, end: Micros) -> int | None:
+        """The number of runs that began in `[start, end)` and read the table's own rows; None if not all of them are in
+        memory. O(runs that touch the table).
+        """
+        if not self._meta_read or start < max(self._now() - self._window, self._floor):
+            return None
+        with self._lock:
+            runs = [self._runs[run_id] for run_id in self._of_table.get(name, ())]
+        return sum(start <= began(run) < end and reads_rows(run, name) for run in runs)
 
     def version(self, name: TableName | None) -> int:
         """The number of transitions published so far: of runs that touch a table, or of all."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import polars as pl
@@ -39,13 +39,23 @@ MOST = 200_000
 """Most reports in memory; beyond it the oldest are evicted and read from the meta table on request."""
 _SKEW = 60_000_000
 _Row = Mapping[str, Any]
+_COMMITTED = frozenset({None, "ok"})
+"""Outcomes of reports whose snapshot is the commit's own; that of a refused commit is the one that it had read."""
 _decoder = msgspec.json.Decoder(ReportFact)
 _log = logging.getLogger("limnograph.inbox")
 
 
+class UserReport(NamedTuple):
+    """The user whom the report of a commit names, the table by its reported name, and when it was committed."""
+
+    table: TableName
+    at: Micros
+    user: str
+
+
 class ReadLog:
-    """Thread-safe: reads in memory are guarded by `_lock`, which is never held over I/O; callers get copies. `catch_up`
-    is called by one thread at a time.
+    """Thread-safe: reads and users in memory are guarded by `_lock`, which is never held over I/O; callers get copies.
+    `catch_up` is called by one thread at a time.
     """
 
     def __init__(
@@ -55,6 +65,8 @@ class ReadLog:
         self._window, self._most = window_us, most
         self._lock = threading.Lock()
         self._rows: dict[TableName, dict[str, _Row]] = defaultdict(dict)
+        self._users: dict[int, list[UserReport]] = {}
+        self._named: dict[TableName | None, int] = {None: 0}
         self._complete = False
         self._seen_to, self._evicted_to = EPOCH, EPOCH
 
@@ -91,6 +103,16 @@ class ReadLog:
         """Commits, the refused ones included, as `of_table`: COMMIT_COLUMNS."""
         return commits_of(self._inside(names, start, end)).select(COMMIT_COLUMNS)
 
+    def users_of(self, snapshot_id: int) -> Sequence[UserReport]:
+        """Users of the commits in memory that have this id, in tables of any name."""
+        with self._lock:
+            return tuple(self._users.get(snapshot_id, ()))
+
+    def users_named(self, table: TableName | None) -> int:
+        """A number that changes with each report of a commit's user: of a table, or of all."""
+        with self._lock:
+            return self._named.get(table, 0)
+
     def contended(self) -> set[TableName]:
         """Names of tables of which a commit in memory lost an attempt."""
         with self._lock:
@@ -123,7 +145,11 @@ class ReadLog:
         with self._lock:
             for row in shown.iter_rows(named=True):
                 name = TableName(row["catalog"] or "", row["namespace"] or "", row["table"])
-                self._rows[name].setdefault(row["event_id"], row)
+                if self._rows[name].setdefault(row["event_id"], row) is row and names_user(row):
+                    report = UserReport(name, Micros(row["at"]), row["user"])
+                    self._users.setdefault(row["snapshot_id"], []).append(report)
+                    self._named[None] += 1
+                    self._named[name] = self._named[None]
 
     def _evict(self, edge: Micros) -> None:
         """Evict reads before the window, and the oldest ones beyond the limit."""
@@ -139,9 +165,20 @@ class ReadLog:
                     self._rows[name] = kept
                 if not kept:
                     del self._rows[name]
+                    self._named.pop(name, None)
+            for snapshot_id, reports in list(self._users.items()):
+                self._users[snapshot_id] = [each for each in reports if each.at >= edge]
+                if not self._users[snapshot_id]:
+                    del self._users[snapshot_id]
 
 
 def commits_of(reports: pl.DataFrame) -> pl.DataFrame:
     """The commits among reports, each once."""
     is_commit = (pl.col("kind") == "commit") & pl.col("at").is_not_null()
     return reports.filter(is_commit).unique("event_id", keep="first", maintain_order=True)
+
+
+def names_user(report: _Row) -> bool:
+    """Whether a report is of a commit that succeeded, and names its user."""
+    is_commit = report["kind"] == "commit" and report["outcome"] in _COMMITTED
+    return is_commit and bool(report["user"]) and report["snapshot_id"] is not None

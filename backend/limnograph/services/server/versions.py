@@ -24,8 +24,9 @@ class _PageVersion(NamedTuple):
 
 
 class LakeVersions:
-    """Versions of the hot store, of accepted runs, alerts, findings, notes and recent reads, and of which sources
-    respond. Parts are compared by identity: a table that did not change keeps its object from one lake to the next.
+    """Versions of the hot store, of accepted runs, alerts, findings, notes, recent reads and reported users of commits,
+    and of which sources respond. Parts are compared by identity: a table that did not change keeps its object from one
+    lake to the next.
     Thread-safe: writing is guarded by `_lock`, reading is a single look-up of an immutable value.
     """
 
@@ -39,8 +40,9 @@ class LakeVersions:
         findings: Callable[[], FindingsBoard] = FindingsBoard,
         team: Callable[[str | None], tuple[object, ...]] = lambda _uuid: (),
         reads: Callable[[], int] = int,
+        users: Callable[[TableName | None], int] = lambda _table: 0,
     ) -> None:
-        self._reads = reads
+        self._reads, self._users = reads, users
         self._findings, self._team = findings, team
         self._store, self._runs, self._metrics, self._alerts = store, runs, metrics, alerts
         self._numbers = itertools.count(1)
@@ -64,6 +66,7 @@ class LakeVersions:
             self._team(uuid),
             self._silent(),
             reads,
+            self._users(table),
         )
         part = reading.lake if table is None or uuid is None else reading.lake.tables.get(uuid)
         seen = self._seen.get(table)

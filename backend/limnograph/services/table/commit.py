@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from limnograph.analysis.advice.statements.touched_rows import Predicate
 from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChange, SizeShape
 from limnograph.domain.answers.contention import AttemptsOfCommit
@@ -21,6 +23,7 @@ from limnograph.services.lake.provisional import completed
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.targets import NoteTarget
 from limnograph.services.reads.attempts import AttemptSource
+from limnograph.services.reads.commit_users import CommitUsers
 from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import commit_row
 from limnograph.services.table.reads.contention import commit_attempts
@@ -60,9 +63,10 @@ class CommitDetails:
         findings: FindingPages,
         *,
         attempts: AttemptSource,
+        users: CommitUsers,
     ) -> None:
         self._store, self._engine, self._jobs, self._effects = store, engine, jobs, effects
-        self._findings, self._attempts = findings, attempts
+        self._findings, self._attempts, self._users = findings, attempts, users
 
     async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
         """Raises NotFound for an unknown table or commit, SourceError if the meta tables cannot be read."""
@@ -72,6 +76,7 @@ class CommitDetails:
             run = await self._jobs.runs.writer_of(name, row.snapshot_id, row.committed_at)
             effects = await self._effects.of_commit(name, row)
             attempts = await self._store.reads.ask(self._tried, history, row)
+            row = await self._store.reads.ask(self._with_user, history, row)
             writer = (run.job_name if run else None) or await self._written_by(row)
         previous_id, next_id = _neighbours(history, row)
         return CommitDetail(
@@ -162,6 +167,17 @@ class CommitDetails:
         except SourceError:
             return None
         return commit_attempts(found, row.snapshot_id)
+
+    def _with_user(self, history: History, row: SnapshotFact) -> SnapshotFact:
+        """The row with the user whom a report names, if its summary names none."""
+        at = row.committed_at
+        if row.user is not None or at is None:
+            return row
+        try:
+            users = self._users.between(at, Micros(at + 1))
+        except SourceError:
+            users = self._users.in_memory
+        return msgspec.structs.replace(row, user=users.of(history, row.snapshot_id, at))
 
     async def _written_by(self, row: SnapshotFact) -> str | None:
         """The job whose application id is the commit's, for a commit that no run reported. Never used to decide which

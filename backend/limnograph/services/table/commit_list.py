@@ -1,5 +1,8 @@
 """Commits of a table or of all tables. Newest first: from the commit index in the hot lake, from a heap in others. Most
 files first: all that match are sorted.
+
+A commit whose summary names no user has the one that a report of it names: one look-up per commit of the page, or per
+commit that is compared with a filter by user.
 """
 
 from __future__ import annotations
@@ -14,16 +17,17 @@ import numpy as np
 
 from limnograph.domain import cursors
 from limnograph.domain.answers.commits import CommitRow, CommitsPage
-from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.errors import SourceError, SourceUnavailable
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.queries import CommitsQuery
 from limnograph.domain.time import EPOCH, Micros, to_micros, to_millis
-from limnograph.services.lake.columns import ID, INDEX, NULL, TEXTS, Ints
+from limnograph.services.lake.columns import AT, ID, INDEX, NULL, TEXTS, Ints
 from limnograph.services.lake.commit_index import CommitFilter, CommitIndex
 from limnograph.services.lake.history import CommitColumns, History
 from limnograph.services.lake.lake import Lake
 from limnograph.services.lake.store import HotStore, LakeView
 from limnograph.services.lake.table import HotTable
+from limnograph.services.reads.commit_users import NO_USERS, CommitUsers, UserLookup
 
 _SHOWN = (
     *("snapshot_id", "parent_id", "committed_at", "operation", "engine", "app_id", "app_name", "status"),
@@ -36,7 +40,7 @@ _WORDS = [(name, INDEX[name]) for name in _SHOWN if name in TEXTS]
 _PARENT, _SCHEMA, _ADDED, _OPERATION = (
     INDEX[name] for name in ("parent_id", "schema_id", "added_data_files", "operation")
 )
-_WRITER, _USER = (INDEX["app_name"], INDEX["app_id"]), (INDEX["user"],)
+_WRITER, _USER = (INDEX["app_name"], INDEX["app_id"]), INDEX["user"]
 
 
 _READ = tuple(INDEX[name] for name in (*_SHOWN, "schema_id"))
@@ -50,6 +54,18 @@ class StoredCommit(NamedTuple):
     words: list[str]
     schema_changed: bool
 
+    @property
+    def at(self) -> Micros | None:
+        """When it was committed."""
+        at = self.numbers[AT]
+        return None if at == NULL else Micros(at)
+
+    @property
+    def user(self) -> str | None:
+        """The user whom the commit's own summary names."""
+        code = self.numbers[_USER]
+        return None if code == NULL else self.words[code]
+
 
 class ListedCommit(NamedTuple):
     """A commit of a list: the index of its row, and the sort key of its list, largest first: `(committed_at, snapshot
@@ -61,12 +77,17 @@ class ListedCommit(NamedTuple):
     position: tuple[int, ...]
     read: StoredCommit | None = None
 
+    @property
+    def contents(self) -> StoredCommit:
+        """What its row holds."""
+        return self.read or _read(self.history, self.place)
+
 
 class CommitLists:
     """Pages of commits. Immutable after construction."""
 
-    def __init__(self, store: HotStore) -> None:
-        self._store, self._index = store, CommitIndex()
+    def __init__(self, store: HotStore, users: CommitUsers) -> None:
+        self._store, self._users, self._index = store, users, CommitIndex()
         store.listeners.append(self._arrived)
 
     def _arrived(self, lake: Lake) -> None:
@@ -89,36 +110,60 @@ class CommitLists:
             reading = await self._store.reach(to_micros(query.start), uuids, (*_SHOWN, "schema_id"))
             if reading.partial and reading.error is not None:
                 raise reading.error  # a list without its older part would look complete
-        page, more = await asyncio.to_thread(_page, self._found(reading, query, uuids, after), query.limit)
+        found = self._found(reading, query, await self._users_of(query), uuids, after)
+        page, more = await asyncio.to_thread(_page, found, query.limit)
+        users = await self._users_of_page(page)
         watermark = self._store.watermark
         return CommitsPage(
-            rows=page,
+            rows=await asyncio.to_thread(lambda: [_shown(one, users) for one in page]),
             next_cursor=cursors.encode(question, list(more)) if more else None,
             watermark=to_millis(watermark),
         )
 
+    async def _users_of(self, query: CommitsQuery) -> UserLookup:
+        """Reported users to compare with a filter: a list without some of its commits would look complete."""
+        start, end = to_micros(query.start), to_micros(query.end)
+        if query.user is None or self._users.is_in_memory(start):
+            return self._users.in_memory
+        return await self._store.reads.ask(self._users.between, start, end)
+
+    async def _users_of_page(self, page: Sequence[ListedCommit]) -> UserLookup:
+        """Reported users of the commits of a page; those in memory if the others cannot be read."""
+        rows = [one.contents for one in page]
+        times = [row.at for row in rows if row.user is None and row.at is not None]
+        if not times or not self._users.is_complete or self._users.is_in_memory(min(times)):
+            return self._users.in_memory
+        try:
+            return await self._store.reads.ask(self._users.between, min(times), Micros(max(times) + 1))
+        except SourceError:
+            return self._users.in_memory
+
     def _found(
-        self, reading: LakeView, query: CommitsQuery, uuids: Sequence[str], after: tuple[int, ...] | None
+        self,
+        reading: LakeView,
+        query: CommitsQuery,
+        users: UserLookup,
+        uuids: Sequence[str],
+        after: tuple[int, ...] | None,
     ) -> Iterator[ListedCommit]:
         lake = reading.lake
+        tables = [lake.tables[uuid] for uuid in uuids] if query.table else lake.listed
         if query.sort == "files":
-            return most_files_first([lake.tables[uuid] for uuid in uuids] if query.table else lake.listed, query, after)
-        if query.table:
-            return newest_first([lake.tables[uuid] for uuid in uuids], query, after)
-        if lake is not self._store.reading.lake:
-            return newest_first(lake.listed, query, after)
-        return _from_index(self._index, lake, query, after)
+            return most_files_first(tables, query, after, users)
+        if query.table or lake is not self._store.reading.lake:
+            return newest_first(tables, query, after, users)
+        return _from_index(self._index, lake, query, after, users)
 
 
-def _page(found: Iterator[ListedCommit], limit: int) -> tuple[list[CommitRow], tuple[int, ...] | None]:
-    """Rows of a page, and the position of the last one if more follow."""
+def _page(found: Iterator[ListedCommit], limit: int) -> tuple[list[ListedCommit], tuple[int, ...] | None]:
+    """Commits of a page with the contents of their rows, and the position of the last one if more follow."""
     first = list(itertools.islice(found, limit + 1))
-    rows = [_shown(one) for one in first[:limit]]
-    return rows, first[limit - 1].position if len(first) > limit else None
+    page = [one._replace(read=one.contents) for one in first[:limit]]
+    return page, first[limit - 1].position if len(first) > limit else None
 
 
 def _from_index(
-    index: CommitIndex, lake: Lake, query: CommitsQuery, after: tuple[int, ...] | None
+    index: CommitIndex, lake: Lake, query: CommitsQuery, after: tuple[int, ...] | None, users: UserLookup
 ) -> Iterator[ListedCommit]:
     """Matching commits of all tables in one order. O(commits of the range) comparisons of columns, plus the rows of the
     tables that are shown.
@@ -130,7 +175,7 @@ def _from_index(
     for at, tables in itertools.groupby(index.newest(lake.listed, lake.floor, wanted), lambda found: found[1]):
         together = [one for table, _ in tables for one in _read_at(History(table), at)]
         together.sort(key=lambda one: one.position, reverse=True)
-        yield from (one for one in together if (after is None or one.position < after) and _fits(one, query))
+        yield from (one for one in together if (after is None or one.position < after) and _fits(one, query, users))
 
 
 def _read_at(history: History, at: Micros) -> Iterator[ListedCommit]:
@@ -140,16 +185,22 @@ def _read_at(history: History, at: Micros) -> Iterator[ListedCommit]:
         yield ListedCommit(history, place, (at, read.numbers[ID]), read)
 
 
-def _fits(found: ListedCommit, query: CommitsQuery) -> bool:
-    read = found.read or _read(found.history, found.place)
+def _fits(found: ListedCommit, query: CommitsQuery, users: UserLookup) -> bool:
+    read = found.contents
     added, operation = read.numbers[_ADDED], read.numbers[_OPERATION]
     return (
         (query.min_added_data_files is None or NULL != added >= query.min_added_data_files)
         and (query.operation is None or (operation != NULL and read.words[operation] == query.operation))
         and (query.schema_changed is None or read.schema_changed == query.schema_changed)
         and (query.writer is None or _names(read, _WRITER, query.writer))
-        and (query.user is None or _names(read, _USER, query.user))
+        and (query.user is None or query.user.casefold() in (_user_of(found, users) or "").casefold())
     )
+
+
+def _user_of(found: ListedCommit, users: UserLookup) -> str | None:
+    """Whom its summary names, else a report of it."""
+    read = found.contents
+    return read.user or users.of(found.history, read.numbers[ID], read.at)
 
 
 def _names(read: StoredCommit, columns: Sequence[int], part: str) -> bool:
@@ -164,7 +215,7 @@ def _by_text(query: CommitsQuery) -> bool:
 
 
 def most_files_first(
-    tables: Sequence[HotTable], query: CommitsQuery, after: tuple[int, ...] | None
+    tables: Sequence[HotTable], query: CommitsQuery, after: tuple[int, ...] | None, users: UserLookup = NO_USERS
 ) -> Iterator[ListedCommit]:
     """Matching commits by the data files that they added or removed, whichever are more; an unknown number is the
     smallest. O(commits of the range) comparisons of columns, plus the rows that are read.
@@ -182,7 +233,7 @@ def most_files_first(
         position = int(files[i]), int(times[i]), int(ids[i])
         if after is None or position < after:
             found = ListedCommit(histories[int(owners[i])], int(places[i]), position)
-            if not _by_text(query) or _fits(found, query):
+            if not _by_text(query) or _fits(found, query, users):
                 yield found
 
 
@@ -196,7 +247,7 @@ def _sizes(history: History, query: CommitsQuery) -> tuple[Ints, Ints, Ints, Int
 
 
 def newest_first(
-    tables: Sequence[HotTable], query: CommitsQuery, after: tuple[int, ...] | None
+    tables: Sequence[HotTable], query: CommitsQuery, after: tuple[int, ...] | None, users: UserLookup = NO_USERS
 ) -> Iterator[ListedCommit]:
     """Matching commits of several tables in one order. O(tables) comparisons, plus the rows of the opened tables."""
     start, end = to_micros(query.start), to_micros(query.end)
@@ -219,14 +270,16 @@ def newest_first(
     while waiting or heap:
         if waiting and (not heap or waiting[-1][0] >= -heap[0][0][0]):
             _, place = waiting.pop()
-            advance(place, _newest(History(tables[place]), query, after))
+            advance(place, _newest(History(tables[place]), query, after, users))
             continue
         _, place, found, commits = heapq.heappop(heap)
         yield found
         advance(place, commits)
 
 
-def _newest(history: History, query: CommitsQuery, after: tuple[int, ...] | None) -> Iterator[ListedCommit]:
+def _newest(
+    history: History, query: CommitsQuery, after: tuple[int, ...] | None, users: UserLookup
+) -> Iterator[ListedCommit]:
     """Matching commits of one table, newest first."""
     commits, places = _matching(history, query)
     times, ids = commits.numbers("committed_at")[places], commits.numbers("snapshot_id")[places]
@@ -234,7 +287,7 @@ def _newest(history: History, query: CommitsQuery, after: tuple[int, ...] | None
         position = Micros(times[i]), int(ids[i])
         if after is None or position < after:
             found = ListedCommit(history, commits.first + int(places[i]), position)
-            if not _by_text(query) or _fits(found, query):
+            if not _by_text(query) or _fits(found, query, users):
                 yield found
 
 
@@ -265,11 +318,12 @@ def _read(history: History, place: int) -> StoredCommit:
     return StoredCommit(own, words, bool(history.schemas_changed(place, place + 1)[0]))
 
 
-def _shown(found: ListedCommit) -> CommitRow:
+def _shown(found: ListedCommit, users: UserLookup) -> CommitRow:
     """A row in memory in the format of lists; only the columns of lists are read."""
-    history, (numbers, words, changed) = found.history, found.read or _read(found.history, found.place)
+    history, (numbers, words, changed) = found.history, found.contents
     values: dict[str, Any] = {name: numbers[at] if numbers[at] != NULL else None for name, at in _NUMBERS}
     values |= {name: words[numbers[at]] if numbers[at] != NULL else None for name, at in _WORDS}
+    values["user"] = _user_of(found, users)
     told = SnapshotFact(table_uuid=history.uuid, **values)
     return _row(history, told, on_main=history.is_on_main(found.place), changed=changed)
 

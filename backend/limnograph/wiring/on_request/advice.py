@@ -20,7 +20,7 @@ from limnograph.ports.plan_states import PlanStates
 from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.advice.judging import AdviceInputs, TableJudge
-from limnograph.services.advice.loads import recent_scans
+from limnograph.services.advice.loads import recent_load
 from limnograph.services.advice.pages import MaintenancePages
 from limnograph.services.advice.plan_pages import PlanPages, PlanSources
 from limnograph.services.advice.plan_queue import PlanQueue
@@ -64,7 +64,9 @@ def with_advice(services: ServerServices, source: AdviceSource, prices: Prices, 
     trino = {ours: theirs for theirs, ours in options.trino_catalogs.items()}
     inputs = AdviceInputs(
         findings=lambda: services.evaluator.board,
-        scans=lambda uuid: recent_scans(services.observers.recent.numbers, uuid),
+        loads=lambda uuid, name: recent_load(
+            services.observers.recent.numbers, services.runs, options.clock.now(), uuid, name
+        ),
         saved=MeasuredSavings(services.effect_records, options.clock),
         readers=services.observers.risks.needs,
         jobs=lambda name, writer: writing_job(services.runs, name, writer, options.clock),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.system_clock import SystemClock
@@ -12,7 +13,7 @@ from limnograph.domain.finding_limits import DAY
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros, Millis, to_micros, to_millis
 from limnograph.services.advice.judging import AdviceInputs, TableJudge
-from limnograph.services.advice.loads import weekly_scans
+from limnograph.services.advice.loads import BY_RUNS, weekly_loads
 from limnograph.services.advice.saved_times import MeasuredSavings
 from limnograph.services.advice.table_advice import unreadable
 from limnograph.services.effects.records import EffectRecords
@@ -32,12 +33,18 @@ SPAN = 2 * DAY
 """History of a table that is read: rules about the writer look at its last rewrites."""
 
 
+class CatalogAdvice(NamedTuple):
+    """The document, and by a table's name why it is unreadable, and what its reads per day are counted from."""
+
+    advice: Advice
+    problems: Mapping[str, str]
+    notes: Mapping[str, str]
+
+
 def advise_tables(
     settings: Settings, name: TableName | None, now: Millis | None, progress: Callable[[str], None]
-) -> tuple[Advice, dict[str, str]]:
-    """The document, and by name why a table is unreadable. One that cannot be read does not stop the others. Raises
-    NotFound, SourceError.
-    """
+) -> CatalogAdvice:
+    """One table that cannot be read does not stop the others. Raises NotFound, SourceError."""
     clock, engine, prices = SystemClock(), embedded_engine(settings), prices_of(settings.prices)
     started = to_millis(clock.now())
     instant = clock.now() if now is None else to_micros(now)
@@ -49,26 +56,28 @@ def advise_tables(
         limits=limits_of(settings.findings),
         objectives=objectives_of(settings),
     )
-    board, scans = FindingsBoard(replay.at(instant, name)), weekly_scans(engine, instant)
+    board, loads = FindingsBoard(replay.at(instant, name)), weekly_loads(engine, instant)
     inputs = AdviceInputs(
         findings=lambda: board,
-        scans=scans.get,
+        loads=loads.of_table,
         saved=MeasuredSavings(EffectRecords(inbox, engine), clock),
         prices=prices,
         trino={ours: theirs for theirs, ours in settings.trino.catalogs.items()} if settings.trino else {},
     )
     judge = TableJudge(AdvisedTables(settings), inputs, engine)
-    tables, problems = list[AdvisedTable](), dict[str, str]()
+    tables, problems, notes = list[AdvisedTable](), dict[str, str](), dict[str, str]()
     span = load(engine, Micros(instant - SPAN), end=Micros(instant + 1)).tables
     chosen = _chosen(Histories(span), name)
     for place, (found, history) in enumerate(chosen, 1):
         progress(f"{place} of {len(chosen)}: {found}")
         try:
-            tables.append(judge.judge(history.uuid, found, history, instant).advice.advised)
+            advice = judge.judge(history.uuid, found, history, instant).advice
+            tables.append(advice.advised)
+            notes |= {str(found): BY_RUNS} if advice.counts_runs else {}
         except LimnographError as error:
             problems[str(found)] = str(error)
             tables.append(unreadable(history.head.format if history.head else None, prices, found))
-    return Advice(generated_at=started, evaluated_at=to_millis(instant), tables=tables), problems
+    return CatalogAdvice(Advice(generated_at=started, evaluated_at=to_millis(instant), tables=tables), problems, notes)
 
 
 def _chosen(histories: Histories, name: TableName | None) -> list[tuple[TableName, History]]:

@@ -297,6 +297,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/maintenance/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Cost of tables now and after maintenance
+         * @description What the evaluated tables cost per month now, with all held bytes freed, with small files compacted, and with
+         *     both; and the sums that it is computed from.
+         */
+        get: operations["compareMaintenance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/maintenance/plans": {
         parameters: {
             query?: never;
@@ -1720,7 +1741,7 @@ export interface components {
         };
         /**
          * CommitRow
-         * @description A commit in a list. `user`: as the engine that wrote it reports; null: it reports none.
+         * @description A commit in a list. `user`: as its summary names it, else as a report of the commit does; null: neither does.
          */
         CommitRow: {
             added_bytes: number | null;
@@ -1769,6 +1790,19 @@ export interface components {
             next_cursor: string | null;
             rows: components["schemas"]["CommitRow"][];
             watermark: number | null;
+        };
+        /**
+         * ComparedCost
+         * @description Cost of a month in one situation.
+         *
+         *         situation     now; all held bytes freed; small files compacted; both
+         *         per_gb_month  total cost of one live GB (2^30 bytes) for a month; null: unknown, or no live bytes
+         */
+        ComparedCost: {
+            cost: components["schemas"]["MonthlyCost"];
+            per_gb_month: number | null;
+            /** @enum {unknown} */
+            situation: "compacted" | "expired" | "expired_and_compacted" | "now";
         };
         /**
          * ComparedPeriod
@@ -2235,6 +2269,27 @@ export interface components {
             notes: string[];
             rows: components["schemas"]["Finding"][];
             total: number;
+        };
+        /**
+         * FleetComparison
+         * @description The same for the sum of tables. Tables without a known number are left out of its sum; null: known of no table.
+         *
+         *         tables                    evaluated tables that match
+         *         bytes_known, reads_known  of how many of them bytes, and files and scans, are known
+         *         opened_per_day            files that the scans of a day open, if each opens all live files
+         *         compacted_per_day         the same after a compaction
+         */
+        FleetComparison: {
+            bytes_known: number;
+            compacted_per_day: number | null;
+            held_bytes: number | null;
+            live_bytes: number | null;
+            metadata_bytes: number | null;
+            opened_per_day: number | null;
+            prices: components["schemas"]["Prices"];
+            reads_known: number;
+            rows: components["schemas"]["ComparedCost"][];
+            tables: number;
         };
         /**
          * FleetHeat
@@ -3248,6 +3303,33 @@ export interface components {
             seconds: components["schemas"]["Estimate"] | null;
         };
         /**
+         * Prices
+         * @description Prices in one currency, which is only a label. The defaults are list prices of S3 Standard and a common vCPU.
+         *
+         *         storage_gb_month  one GB (2^30 bytes) for a month of 30 days
+         *         put_1000          1,000 writing requests
+         *         get_1000          1,000 reading requests
+         *         vcpu_hour         one core for an hour
+         *         as_of             date of the prices, as text; null: unknown
+         *         is_default        whether no price was configured
+         */
+        Prices: {
+            /** @default 2026-11-01 */
+            as_of: string | null;
+            /** @default USD */
+            currency: string;
+            /** @default 0.0004 */
+            get_1000: number;
+            /** @default true */
+            is_default: boolean;
+            /** @default 0.005 */
+            put_1000: number;
+            /** @default 0.023 */
+            storage_gb_month: number;
+            /** @default 0.05 */
+            vcpu_hour: number;
+        };
+        /**
          * Problem
          * @description RFC 9457 problem details; `type` is from a closed set, `field` names the invalid parameter.
          */
@@ -3679,8 +3761,8 @@ export interface components {
         };
         /**
          * SavedTime
-         * @description Seconds of jobs saved per day. `basis`: `measured` (effects of this table), or `borrowed` (effects of other
-         *         tables).
+         * @description Seconds of jobs saved per day. `basis`: `measured` (effects of this table), or `borrowed` (the median of
+         *         those of the same rule on other tables).
          */
         SavedTime: {
             basis: string;
@@ -3988,7 +4070,8 @@ export interface components {
         };
         /**
          * StoredManifest
-         * @description A manifest and its live files. `added_by`: the snapshot that wrote it.
+         * @description A manifest and its live files. `added_by`: the snapshot that wrote it. `largest`: its five largest files, largest
+         *         first.
          */
         StoredManifest: {
             added_by: string | null;
@@ -3997,6 +4080,7 @@ export interface components {
             content: "data" | "deletes";
             file_bytes: number;
             files: number;
+            largest: components["schemas"]["StoredFile"][];
             path: string;
             spec_id: number;
         };
@@ -4043,6 +4127,16 @@ export interface components {
             held: number;
             live: number;
             metadata: number;
+        };
+        /**
+         * TableComparison
+         * @description What one table costs per month in each situation. Bytes are those of the advice. `rows` are computed with
+         *         `prices` and `load`, which a reader may replace (docs/cost.md has the formula).
+         */
+        TableComparison: {
+            load: components["schemas"]["TableLoad"];
+            prices: components["schemas"]["Prices"];
+            rows: components["schemas"]["ComparedCost"][];
         };
         /**
          * TableDeltas
@@ -4110,13 +4204,31 @@ export interface components {
             total: number;
         };
         /**
+         * TableLoad
+         * @description Files that a scan of a table may open, and scans; null: unknown.
+         *
+         *         live_files       live data files
+         *         compacted_files  those that a compaction of all partitions with small files would leave
+         *         reads_per_day    scans per day, as engines report them
+         */
+        TableLoad: {
+            /** @default null */
+            compacted_files: number | null;
+            /** @default null */
+            live_files: number | null;
+            /** @default null */
+            reads_per_day: number | null;
+        };
+        /**
          * TableMaintenance
          * @description The advice of one table. `advice`: null until the table has been evaluated; `problem` then says why. `writer` and
          *         `writer_job`: the application and the job that write the files the recommendations are about; null if unknown.
-         *         `plans`: recorded plans, newest first. `notes`: what could not be read.
+         *         `comparison`: its cost after maintenance; null until the table has been evaluated. `plans`: recorded plans, newest
+         *         first. `notes`: what could not be read.
          */
         TableMaintenance: {
             advice: components["schemas"]["AdvisedTable"] | null;
+            comparison: components["schemas"]["TableComparison"] | null;
             evaluated_at: number | null;
             notes: string[];
             plans: components["schemas"]["PlanRecord"][];
@@ -5698,6 +5810,89 @@ export interface operations {
             };
             /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compareMaintenance: {
+        parameters: {
+            query?: {
+                /** @description Only tables with this owner. */
+                owner?: string;
+                /** @description Only tables whose name contains this text. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetComparison"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

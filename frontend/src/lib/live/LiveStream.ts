@@ -8,6 +8,7 @@ export interface LiveEvents {
   alert: Schemas['AlertStreamEvent'];
   finding: Schemas['FindingStreamEvent'];
   note: Schemas['NoteStreamEvent'];
+  plan: Schemas['PlanStreamEvent'];
   table: Schemas['TableStreamEvent'];
   sources: Schemas['SourcesStreamEvent'];
 }

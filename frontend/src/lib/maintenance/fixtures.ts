@@ -29,9 +29,19 @@ export function plan(change: Partial<Plan> = {}): Plan {
 export const maintenanceRow = (change: Partial<MaintenanceRow> = {}): MaintenanceRow => ({
   ...{ catalog: 'lake', namespace: 'sales', table: 'orders', table_uuid: 'u-1', owner: 'sales-platform' },
   ...{ format: 'iceberg', rank: 1, evaluated_at: Date.UTC(2026, 10, 21, 5, 50), state: 'proposed' },
+  ...{ seq: 1, arguments_sha256: 'ab'.repeat(32), entered_at: null, actor: 'limnograph' },
   recommendation: plan(),
   ...change,
 });
+
+const COMPARISON: TableAdvice['comparison'] = {
+  load: { live_files: 1_900, compacted_files: 82, reads_per_day: null },
+  prices: {
+    ...{ currency: 'USD', storage_gb_month: 0.023, put_1000: 0.005, get_1000: 0.0004, vcpu_hour: 0.05 },
+    ...{ as_of: '2026-11-01', is_default: true },
+  },
+  rows: [],
+};
 
 export const tableAdvice = (change: Partial<NonNullable<TableAdvice['advice']>> = {}): TableAdvice => ({
   advice: {
@@ -55,5 +65,5 @@ export const tableAdvice = (change: Partial<NonNullable<TableAdvice['advice']>> 
     ...change,
   },
   ...{ evaluated_at: Date.UTC(2026, 10, 21, 5, 50), writer: 'nightly_events', writer_job: 'load_events' },
-  ...{ problem: null, prices_are_default: true, plans: [], notes: [] },
+  ...{ problem: null, prices_are_default: true, comparison: COMPARISON, plans: [], notes: [] },
 });

@@ -63,6 +63,13 @@ export function engineName(engine: Engine, format: string | null): string {
 /** Whether the plan does work that takes time and costs money. */
 export const isWork = ({ action }: Pick<Plan, 'action'>): boolean => action !== 'set_properties';
 
+/** Actions that `limnograph maintain` can run; all others are advice. */
+const EXECUTABLE = new Set([
+  ...['rewrite_data_files', 'rewrite_position_delete_files', 'rewrite_manifests', 'expire_snapshots'],
+  ...['remove_orphan_files', 'optimize', 'vacuum'],
+]);
+export const isExecutable = ({ action }: Pick<Plan, 'action'>): boolean => EXECUTABLE.has(action);
+
 /** Conditions that do not hold. */
 export const openGuards = ({ guards }: Pick<Plan, 'guards'>): Schemas['PlanGuard'][] =>
   guards.filter(({ ok }) => !ok);

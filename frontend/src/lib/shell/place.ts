@@ -50,6 +50,7 @@ const RECORDS = [
   { route: '/alerts/', below: '/alerts', title: 'Incident' },
   { route: '/findings/', below: '/findings', title: 'Finding' },
   { route: '/runbooks/', below: '/alerts', title: 'Runbook' },
+  { route: '/maintenance/plans/', below: '/maintenance', title: 'Plan' },
   { route: '/maintenance/', below: '/maintenance', title: 'Effects' },
 ] as const;
 

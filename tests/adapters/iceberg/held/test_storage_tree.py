@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from limnograph.adapters.iceberg.held import tree as module
-from limnograph.adapters.iceberg.held.tree import LARGEST, SHOWN, storage_tree
+from limnograph.adapters.iceberg.held.tree import LARGEST, LARGEST_OF_MANIFEST, SHOWN, storage_tree
 from limnograph.adapters.iceberg.metadata.metadata import parse_metadata
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.answers.storage import StorageTree
@@ -43,6 +43,10 @@ def test_counts_and_bytes_are_those_of_the_snapshot(tmp_path: Path, inline: bool
             (sum(entry.file.size for entry in manifest.live()) for manifest in table.manifests[snapshot_id]),
             reverse=True,
         )
+        by_path = {manifest.path: manifest for manifest in table.manifests[snapshot_id]}
+        for each in found.manifests:
+            sizes = sorted((entry.file.size for entry in by_path[each.path].live()), reverse=True)
+            assert [file.bytes for file in each.largest] == sizes[:LARGEST_OF_MANIFEST]
 
 
 def test_kinds_of_files_are_told_apart(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from limnograph.domain.metadata.manifests import ManifestFile
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 
-LARGEST, SHOWN = 20, 100
+LARGEST, LARGEST_OF_MANIFEST, SHOWN = 20, 5, 100
 MAX_ENTRIES = 5_000_000
 """Maximum entries that a snapshot's manifest list may claim for its tree to be read."""
 _THREADS = min(4, os.cpu_count() or 1)
@@ -87,6 +87,7 @@ def _stored(manifest: ManifestFile, length: int, found: ManifestListing) -> Stor
         bytes=length,
         files=found.files,
         file_bytes=found.bytes,
+        largest=[_file(each) for each in found.largest[:LARGEST_OF_MANIFEST]],
     )
 
 

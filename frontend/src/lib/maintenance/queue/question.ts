@@ -8,7 +8,7 @@ const QUEUE_PATH = '/maintenance';
 const LIMIT = 50;
 
 /** Filters by a name; empty: any. */
-const FILTERS = ['rule', 'action', 'owner', 'q'] as const;
+const FILTERS = ['rule', 'action', 'owner', 'q', 'state'] as const;
 
 export type QueueChoice = Readonly<
   Record<(typeof FILTERS)[number], string> & {
@@ -17,14 +17,31 @@ export type QueueChoice = Readonly<
   }
 >;
 
+/** Groups of states to choose from, as the server lists them; by default those that are open. */
+export const STATE_GROUPS: Readonly<Record<string, string>> = {
+  '': 'open',
+  proposed: 'waiting for a decision',
+  'approved,queued,leased,checking,running,cancelling,committed,unknown': 'in progress',
+  'verified,measured': 'done',
+  'failed,partly,conflicted,refused': 'failed or refused',
+  'dismissed,withdrawn,expired,superseded,cancelled': 'ended without running',
+};
+
 /** Not narrowed; the budget is not a filter. */
-export const ANY = { rule: '', action: '', owner: '', q: '' } as const satisfies Partial<QueueChoice>;
+export const ANY = {
+  rule: '',
+  action: '',
+  owner: '',
+  q: '',
+  state: '',
+} as const satisfies Partial<QueueChoice>;
 
 export const choiceOf = (params: URLSearchParams): QueueChoice => ({
   rule: params.get('rule') ?? '',
   action: params.get('action') ?? '',
   owner: params.get('owner') ?? '',
   q: params.get('q')?.trim() ?? '',
+  state: params.get('state') ?? '',
   budget: readBudget(params.get('budget') ?? '') === null ? '' : (params.get('budget') ?? ''),
 });
 
