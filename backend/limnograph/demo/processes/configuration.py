@@ -99,7 +99,7 @@ master = "local[1]"
 name = "bursts"
 tables = {json.dumps(list(tables))}
 actions = ["compact"]
-quiet = "20s"
+quiet = "5s"
 
 [maintenance.policy.worth]
 saved_files = 20

@@ -18,6 +18,8 @@ READER = "rollup_customer_events"
 CULPRIT = "backfill_customer_events"
 COMPACTOR = "demo_compact"
 """The application of `demo compact`, whose commits slow or speed up jobs as the user asked."""
+ON_REQUEST = (COMPACTOR, "limnograph-maintain")
+"""Writers of compactions that a user asked for: of `demo compact`, and of the maintainer."""
 LIVE_APPEND_TABLE = "sales.orders"
 LIVE_DELETE_TABLE = "sales.carts"
 LIVE_JOB = "churn"
