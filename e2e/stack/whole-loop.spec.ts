@@ -64,7 +64,10 @@ async function approve(api: APIRequestContext, story: Story): Promise<string> {
   await expect.poll(proposed, { timeout: 3 * MINUTE, intervals: [SECOND] }).toBeTruthy();
   const { seq, arguments_sha256, recommendation } = (await proposed())!;
   const path = `/api/v1/maintenance/${recommendation.plan_id}`;
-  const answer = await api.post(`${path}/approve`, { headers: authorized(), data: { seq, arguments_sha256 } });
+  const answer = await api.post(`${path}/approve`, {
+    headers: authorized(),
+    data: { seq, arguments_sha256 },
+  });
   expect(answer.ok(), await answer.text()).toBe(true);
   const plan = async () => (await (await api.get(path)).json()) as Plan;
   const state = async () => (await plan()).state;
@@ -167,5 +170,7 @@ test('the ledger measures what the approved compaction did to the job', async ({
   await expect.poll(ledger, { timeout: 12 * MINUTE, intervals: [5 * SECOND] }).toBe('helped');
   await page.goto('/maintenance/ledger');
   const effects = page.getByRole('list', { name: 'Effects, newest operation first' });
-  await expect(effects.getByRole('group', { name: /by limnograph-maintain made .* faster/ }).first()).toBeVisible();
+  await expect(
+    effects.getByRole('group', { name: /by limnograph-maintain made .* faster/ }).first(),
+  ).toBeVisible();
 });

@@ -1,10 +1,10 @@
 // The drawings of lanes in a picture: series, bars, commits. As SVG text.
 import { isCritical } from '#lib/api/severity.ts';
-import { alertRows, deltaPaths, isRuns, runPaths, shapes } from '#lib/timeline/shapes/bars.ts';
+import { alertRows, deltaPaths, runPaths, shapes } from '#lib/timeline/shapes/bars.ts';
 import { earlierOf } from '#lib/timeline/shapes/compare.ts';
 import { placedFlags } from '#lib/timeline/shapes/flags.ts';
 import { crisp, type Frame } from '#lib/timeline/shapes/frame.ts';
-import { commitsOf, holds, mainColumn, medianOf } from '#lib/api/lanes.ts';
+import { commitsOf, holds, isRuns, mainColumn, medianOf } from '#lib/api/lanes.ts';
 import type { Answer, BarsLane, EventsLane, SeriesLane } from '#lib/api/lanes.ts';
 import type { Look } from '#lib/timeline/shapes/lane-style.ts';
 import { cluster, halfWidth, radius, type Mark } from '#lib/timeline/shapes/marks.ts';

@@ -43,9 +43,6 @@ export function alertRows(
   return { rows, rowHeight };
 }
 
-/** Lanes whose bars are runs: of a job, or of an action on the table. */
-export const isRuns = (lane: string): boolean => lane === 'job_runs' || lane === 'maintenance';
-
 export interface RunPaths {
   readonly ok: string;
   readonly running: string;
