@@ -7,6 +7,7 @@ from pathlib import Path
 from limnograph.adapters.iceberg.planning.planner import IcebergPlanner
 from limnograph.adapters.iceberg.reader import IcebergReader
 from limnograph.adapters.memory.inbox import MemoryInbox
+from limnograph.adapters.memory.plan_states import MemoryPlanStates
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.advice.prices import Prices
@@ -47,6 +48,7 @@ class AdvisedLake:
     def __init__(self, folder: Path) -> None:
         self.folder, self.engine, self.inbox = folder, MemoryEngine(), MemoryInbox()
         self.clock, self.source = FixedClock(0), LocalSource()
+        self.states = MemoryPlanStates(self.inbox, lambda: Micros(self.clock.now()))
         self.tables: dict[str, MetadataTable] = {}
 
     def add(self, name: str, small_files: int, seed: int = 1) -> MetadataTable:
@@ -90,7 +92,7 @@ class AdvisedLake:
     def start(self, prices: Prices = Prices()) -> ServerServices:  # noqa: B008  # immutable
         """A server that has read the meta tables."""
         made = parts(self.engine, clock=self.clock, inbox=self.inbox)
-        return with_advice(made, self.source, prices)
+        return with_advice(made, self.source, prices, self.states)
 
     def later(self, made: ServerServices, micros: int) -> None:
         """Time passes, the server reads the meta tables and evaluates findings and advice."""

@@ -44,6 +44,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     from limnograph.api.front.page_counts import PageCounts
     from limnograph.api.front.traffic import Traffic
     from limnograph.api.metrics.exposition import Exposition
+    from limnograph.api.metrics.maintenance_metrics import MaintenanceMetrics
     from limnograph.api.metrics.served_metrics import ServedMetrics
     from limnograph.api.metrics.source_metrics import SourceMetrics
     from limnograph.jobs.logs import configure
@@ -51,6 +52,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     from limnograph.wiring.from_settings import build
     from limnograph.wiring.server_metrics import (
         catalog_answers,
+        maintenance_numbers,
         own_metrics,
         queried_sources,
         recommended_plans,
@@ -82,6 +84,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
         collectors=[
             traffic,
             SourceMetrics(partial(queried_sources, services)),
+            MaintenanceMetrics(partial(maintenance_numbers, services)),
             ServedMetrics(
                 services.reported.told,
                 public,

@@ -8,11 +8,13 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
+from limnograph.domain.errors import Forbidden
 from limnograph.domain.time import Micros
 
-AccessScope = Literal["read", "webhook", "annotate", "maintain"]
+AccessScope = Literal["read", "webhook", "annotate", "maintain", "maintain:propose", "maintain:approve"]
 """`read`: pages, the API and the stream. `webhook`: events that other programs push. `annotate`: labels and notes,
-visible to everyone. `maintain`: changes to the lake.
+visible to everyone. `maintain:propose`: propose plans of maintenance, and take them back. `maintain:approve`: approve,
+dismiss and cancel plans, and close breakers. `maintain`: both.
 """
 
 SCOPES: tuple[AccessScope, ...] = get_args(AccessScope)
@@ -28,6 +30,22 @@ class Identity(NamedTuple):
     token_id: str | None = None
 
 
+def permits(scopes: Collection[AccessScope], needed: AccessScope) -> bool:
+    """Whether the scopes of a caller include the needed one."""
+    return needed in scopes or (needed.startswith("maintain:") and "maintain" in scopes)
+
+
+def actor_of(subject: str) -> str:
+    """The name under which decisions of a caller are recorded. Raises Forbidden for names of programs: a caller with
+    such a name could pass as the rules, the executor or a policy.
+    """
+    if subject.strip().casefold() == PROGRAM or subject.strip().casefold().startswith(OF_POLICY):
+        raise Forbidden(f"{subject!r} is a name of programs; use a token or an account with another name")
+    return subject
+
+
+PROGRAM, OF_POLICY = "limnograph", "policy:"
+"""Actors of plans that are no users: the rules and the executor, and policies of mode `auto` with their names."""
 NOBODY_ELSE = Identity("local", frozenset(("read", "webhook", "annotate")), "none")
 """The identity of every caller if authentication is off: on loopback, or with `server.insecure`."""
 

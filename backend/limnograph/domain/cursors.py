@@ -60,6 +60,7 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     min_added_data_files: int | None = None
     schema_changed: bool | None = None
     state: Literal["firing", "resolved", "unknown", "open", "closed"] | None = None
+    plan_states: str | None = None
     only_table: str | None = None
     owner: str | None = None
     action: str | None = None
@@ -82,6 +83,8 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def value(self, parameter: str) -> Any:
         """The value of a parameter, by its wire name."""
+        if (self.of, parameter) == ("maintenance", "state"):
+            return self.plan_states
         return getattr(self, _ATTRIBUTES.get(parameter, parameter))
 
 
@@ -156,6 +159,7 @@ def of_maintenance(query: MaintenanceQuery) -> CursorQuery:
     """The query of a page of recommended plans."""
     return CursorQuery(
         of="maintenance",
+        plan_states=",".join(sorted(query.states)) or None,
         rule=query.rule or None,
         action=query.action or None,
         owner=query.owner or None,

@@ -12,6 +12,7 @@ from limnograph.domain.answers.notes import NoteKind, NoteScope
 from limnograph.domain.answers.partitions import PartitionSort
 from limnograph.domain.finding_codes import FindingCode, FindingSeverity
 from limnograph.domain.ids import TableName
+from limnograph.domain.maintenance.states import PlanState
 from limnograph.domain.time import Millis
 
 FleetSort = Literal[
@@ -155,8 +156,11 @@ class EffectsQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MaintenanceQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of recommended plans, best first; empty filters match all. `text`: part of the table's name."""
+    """A page of plans: those that are recommended, the best first, and others, the newest first. Empty filters match
+    all. `text`: part of the table's name. `states`: empty: the open ones.
+    """
 
+    states: frozenset[PlanState] = frozenset()
     rule: str = ""
     action: str = ""
     owner: str = ""

@@ -51,7 +51,9 @@ class PlanStates(Protocol):
         ...
 
     def acquire(self, table_uuid: str, executor_id: str, plan_id: str) -> TableLease | None:
-        """Take the lease of a table; None: another executor holds it."""
+        """Take the lease of a table; None: another executor holds it. An executor that was started again gets the lease
+        of its predecessor, which must have ended.
+        """
         ...
 
     def renew(self, lease: TableLease) -> TableLease:

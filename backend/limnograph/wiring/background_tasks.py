@@ -29,6 +29,8 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.pages import NotePages
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.plans.views import plan_stream_event
+from limnograph.services.plans.watch import PlanWatch
 from limnograph.services.reads.log import ReadLog
 from limnograph.services.server.live import Live
 from limnograph.services.sources.cold_reads import WITHIN_S
@@ -47,6 +49,8 @@ OBSERVE_JOBS_S = 15.0
 OBSERVE_S = 15.0
 ADVISE_S = 5.0
 ADVISE_RESTS = 4
+PLANS_S = 2.0
+MOST_PLANS = 100
 MOST_FINDINGS = 100
 """Transitions that are published one by one; after more, readers reload."""
 FIRST_TABLES_S = 0.2
@@ -227,6 +231,22 @@ async def keep_advising(
             except Exception:  # noqa: BLE001  # the next call continues with another table
                 _log.exception("advice could not be evaluated")
             await asyncio.sleep(ADVISE_RESTS * (time.monotonic() - began))
+
+
+async def keep_watching_plans(watch: PlanWatch, live: Live) -> None:
+    """Publish the transitions of plans that other servers, commands and executors recorded. See PlanWatch for costs."""
+    while True:
+        try:
+            new = await asyncio.to_thread(watch.catch_up)
+            if len(new) > MOST_PLANS:
+                live.publish("reset", ResetStreamEvent(reason="too-much"))
+            for fact in new[:MOST_PLANS]:
+                live.publish("plan", plan_stream_event(fact))
+        except LimnographError as error:
+            _log.warning("plans: %s", error)
+        except Exception:  # noqa: BLE001  # the next call starts from the same state
+            _log.exception("plans could not be followed")
+        await asyncio.sleep(PLANS_S)
 
 
 async def keep_checking_alerts(staleness: AlertStaleness) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from limnograph.adapters.alertmanager import Alertmanager
 from limnograph.adapters.counters.file import CounterFile
+from limnograph.adapters.inbox.plan_states import SqlPlanStates
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.services.jobs.discovery import ConfiguredJob
@@ -28,10 +29,10 @@ MB = 1_000_000
 def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
     """The services over the real adapters. Opens no connection yet."""
     command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", str(config)) if watch else ()
-    engine, clock = embedded_engine(settings), SystemClock()
+    engine, clock, inbox = embedded_engine(settings), SystemClock(), SqlInbox(settings.inbox_url)
     options = ServerOptions(
         engine,
-        SqlInbox(settings.inbox_url),
+        inbox,
         clock,
         metrics_sources(settings),
         cold=cold_engine(settings, engine, clock),
@@ -78,7 +79,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )
     services = with_storage(build_services(options), settings)
-    return with_advice(services, AdvisedTables(settings), prices_of(settings.prices))
+    return with_advice(services, AdvisedTables(settings), prices_of(settings.prices), SqlPlanStates(inbox.database))
 
 
 def _public(server: PrometheusSettings) -> str:

@@ -46,6 +46,7 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.plans.watch import PlanWatch
 from limnograph.services.reads.attempts import AttemptSource
 from limnograph.services.reads.log import ReadLog
 from limnograph.services.reads.source import ReadSource
@@ -143,6 +144,8 @@ class ServerServices(SharedServices):
     """Advises on tables; None: the server cannot read them."""
     held: HeldFindings | None = None
     """Findings of bytes that old snapshots hold; None: as `advisor`."""
+    plans: PlanWatch | None = None
+    """Follows the transitions of plans; None: as `advisor`."""
 
 
 def build_services(options: ServerOptions) -> ServerServices:

@@ -6,6 +6,7 @@ from collections import Counter
 
 from limnograph.domain.advice.fleet import TableCosts
 from limnograph.domain.ids import TableName
+from limnograph.domain.metrics.maintenance import MaintenanceNumbers
 from limnograph.domain.time import Micros
 from limnograph.services.reads.recent import TableReadNumbers
 from limnograph.services.sources.query_counts import CountedSource
@@ -61,6 +62,11 @@ def recommended_plans(services: ServerServices) -> dict[str, int]:
     if services.advisor is None:
         return {}
     return dict(Counter(each.recommendation.rule for each in services.advisor.board.queue))
+
+
+def maintenance_numbers(services: ServerServices) -> MaintenanceNumbers | None:
+    """Numbers of executed maintenance; None: the server keeps no plans, or has not read them yet."""
+    return services.plans.numbers() if services.plans is not None and services.plans.started else None
 
 
 def catalog_answers(services: ServerServices) -> dict[str, tuple[Micros | None, bool]]:

@@ -11,6 +11,7 @@ import pytest
 
 from advised_lake import LocalSource
 from api_document import document
+from limnograph.adapters.memory.plan_states import MemoryPlanStates
 from limnograph.api.docs.openapi import render
 from limnograph.api.docs.reference.__main__ import document as page_as_markdown
 from limnograph.api.docs.reference.blocks import Heading, Table, Text, markdown, page
@@ -81,7 +82,8 @@ def test_every_example_has_the_documented_response(command: str) -> None:
     method, path, headers, body = sent(command)
     moves = [moved(1, NOW - 5 * HOUR), moved(BIG, NOW - MINUTE)]
     burst = row(BIG, NOW - MINUTE, 9_002, parent_id=1, added_data_files=9_000)  # the finding of the example
-    made = with_advice(parts(lake([row(1, NOW - 5 * HOUR, 2), burst], moves)), LocalSource(), Prices())
+    services = parts(lake([row(1, NOW - 5 * HOUR, 2), burst], moves))
+    made = with_advice(services, LocalSource(), Prices(), MemoryPlanStates())
 
     async def asked():
         await made.backend.alerts.take(b'{"alerts": [{"labels": {"severity": "warning", "job": "foo"}}]}')

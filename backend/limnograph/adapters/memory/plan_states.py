@@ -59,19 +59,19 @@ class MemoryPlanStates:
     def record(self, facts: Sequence[PlanFact]) -> list[PlanFact]:
         self._check()
         with self._lock:
-            at, new, recorded = self.now(), dict(self._plans), []
-            for fact in facts:
+            at, new, recorded = self.now(), dict(self._plans), dict[tuple[str, int], PlanFact]()
+            for fact in sorted(facts, key=lambda fact: (fact.plan_id, fact.seq)):
                 before = new.get(fact.plan_id)
                 if (problem := moved(before, fact)) is not None:
                     raise PlanMoved(problem, before)
                 stored = msgspec.structs.replace(fact, at=at, observed_at=at)
                 new[fact.plan_id] = stored
-                recorded.append(stored)
+                recorded[fact.plan_id, fact.seq] = stored
             self.inbox.put(
-                [InboxItem("plan", item_key(f.plan_id, f.seq), msgspec.json.encode(f), at) for f in recorded]
+                [InboxItem("plan", item_key(f.plan_id, f.seq), msgspec.json.encode(f), at) for f in recorded.values()]
             )
             self._plans = new
-        return recorded
+        return [recorded[fact.plan_id, fact.seq] for fact in facts]
 
     def restore(self, facts: Sequence[PlanFact]) -> int:
         self._check()
@@ -88,7 +88,7 @@ class MemoryPlanStates:
         self._check()
         with self._lock:
             now, last = self.now(), self._leases.get(table_uuid)
-            if last is not None and last.until > now:
+            if last is not None and last.until > now and last.executor_id != executor_id:
                 return None
             lease = TableLease(
                 table_uuid=table_uuid,
@@ -105,7 +105,7 @@ class MemoryPlanStates:
         self._check()
         with self._lock:
             now, held = self.now(), self._leases.get(lease.table_uuid)
-            if held is None or held.epoch != lease.epoch or held.until <= now:
+            if not _is(held, lease) or held is None or held.until <= now:
                 raise LeaseLost(lost_lease(lease))
             renewed = msgspec.structs.replace(held, until=now + self._lease_us)
             self._leases[lease.table_uuid] = renewed
@@ -114,8 +114,7 @@ class MemoryPlanStates:
     def release(self, lease: TableLease) -> None:
         self._check()
         with self._lock:
-            held = self._leases.get(lease.table_uuid)
-            if held is not None and held.epoch == lease.epoch:
+            if _is(self._leases.get(lease.table_uuid), lease):
                 del self._leases[lease.table_uuid]
 
     def holders(self) -> list[TableLease]:
@@ -160,3 +159,7 @@ class MemoryPlanStates:
     def _check(self) -> None:
         if self.failure is not None:
             raise self.failure
+
+
+def _is(held: TableLease | None, lease: TableLease) -> bool:
+    return held is not None and (held.epoch, held.executor_id) == (lease.epoch, lease.executor_id)

@@ -25,6 +25,7 @@ from limnograph.api.routes import (
     find,
     findings,
     notes,
+    plans,
     sessions,
     stream,
     structure,
@@ -35,6 +36,7 @@ from limnograph.api.routes import annotations as annotation_routes
 from limnograph.api.routes import maintenance as maintenance_routes
 from limnograph.api.wire import values, views
 from limnograph.domain.advice import pages as maintenance_pages
+from limnograph.domain.advice import plans as plan_views
 from limnograph.domain.answers import alerts as alert_views
 from limnograph.domain.answers import annotations as annotation_views
 from limnograph.domain.answers import (
@@ -84,6 +86,13 @@ _WIRE = (
     effect_ledger.LedgerPage,
     maintenance_pages.MaintenancePage,
     maintenance_pages.TableMaintenance,
+    plan_views.PlanDetail,
+    plan_views.PlanView,
+    plan_views.BreakersPage,
+    plan_views.PlanProposalIn,
+    plan_views.PlanDecisionIn,
+    plan_views.BreakerClosingIn,
+    views.PlanProblem,
     matches.Matches,
     finding_views.FindingsPage,
     finding_views.FindingDetail,
@@ -112,6 +121,12 @@ _BODIES = {
     "postRun": "RunIn",
     "postLabel": "LabelIn",
     "postNote": "NoteIn",
+    "proposePlan": "PlanProposalIn",
+    "approvePlan": "PlanDecisionIn",
+    "dismissPlan": "PlanDecisionIn",
+    "withdrawPlan": "PlanDecisionIn",
+    "cancelPlan": "PlanDecisionIn",
+    "closeBreaker": "BreakerClosingIn",
     "postLineage": "RunEvent",
     "postIcebergReport": "ReportIn",
     "reportMetrics": "ReportIn",
@@ -140,6 +155,7 @@ def routes() -> list[Any]:
         *annotation_routes.HANDLERS,
         *effects.HANDLERS,
         *maintenance_routes.HANDLERS,
+        *plans.HANDLERS,
         *findings.HANDLERS,
         *find.HANDLERS,
         *notes.HANDLERS,
@@ -204,6 +220,8 @@ _OPTIONAL = {
     "LabelIn",
     "LaneQuery",
     "NoteIn",
+    "PlanDecisionIn",
+    "PlanProposalIn",
     "RunIn",
     "RunTableIn",
     "SessionIn",

@@ -68,6 +68,15 @@ async def parsed(request: Request[Any, Any, Any], kind: type[_T]) -> _T:
     return await apart(len(body), parse, body, kind)
 
 
+async def parsed_json(request: Request[Any, Any, Any], kind: type[_T]) -> _T:
+    """As `parsed`, for routes that accept declared JSON only: a form of another site cannot declare it. Raises
+    InvalidInput.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise InvalidInput("content-type", "must be application/json")
+    return await parsed(request, kind)
+
+
 async def _arrived(receive: Receive, most: int) -> bytes:
     parts: list[bytes] = []
     taken = 0

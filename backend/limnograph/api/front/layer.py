@@ -19,6 +19,7 @@ from limnograph.api.front.gate import SAFE, Authenticator, Headers, peer
 from limnograph.api.front.page_callers import CallerGone
 from limnograph.api.front.pages import Pages
 from limnograph.api.wire import problems
+from limnograph.api.wire.access import AUDITED
 from limnograph.domain.access import AuditEvent, Identity
 from limnograph.domain.errors import LimnographError, SourceUnavailable
 from limnograph.ports.access import AuditLog
@@ -139,16 +140,19 @@ class EdgeApp:
 
 def _audit(log: AuditLog, exchange: Exchange, scope: Any) -> None:
     """Record every request that could change something, rejected ones included."""
-    identity: Identity | None = scope.get("state", {}).get("identity")
+    state = scope.get("state", {})
+    identity: Identity | None = state.get("identity")
+    what, detail = state.get(AUDITED, ("request", ""))
     log.write(
         AuditEvent(
             at=problems.now_text(),
             who=identity.subject if identity else "",
-            what="request",
+            what=what,
             outcome=str(exchange.status),
             method=exchange.method,
             path=scope["raw_path"].decode("latin-1"),
             address=peer(scope),
             request_id=exchange.request_id,
+            detail=detail,
         )
     )

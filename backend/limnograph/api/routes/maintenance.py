@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from litestar import Request, get
@@ -14,7 +15,8 @@ from limnograph.api.wire.access import READ
 from limnograph.api.wire.pagination import resolved
 from limnograph.api.wire.problems import documented
 from limnograph.domain.advice.pages import MaintenancePage, TableMaintenance
-from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.errors import InvalidInput, SourceUnavailable
+from limnograph.domain.maintenance.states import OPEN, STATES, PlanState
 from limnograph.domain.queries import DEFAULT_LIMIT, MaintenanceQuery
 from limnograph.services.advice.pages import MaintenancePages
 from limnograph.services.server.backend import Backend
@@ -23,6 +25,16 @@ Rule = Annotated[str, QueryParameter(name="rule", description="Only this rule, s
 OfAction = Annotated[str, QueryParameter(name="action", description="Only this action, such as `rewrite_data_files`.")]
 OfOwner = Annotated[str, QueryParameter(name="owner", description="Only tables with this owner.")]
 Text = Annotated[str, QueryParameter(name="q", description="Only tables whose name contains this text.")]
+_A_STATE = f"({'|'.join(STATES)})"
+OfState = Annotated[
+    str,
+    QueryParameter(
+        name="state",
+        description=f"Comma-separated states: {', '.join(STATES)}. Default: the open ones, "
+        f"{', '.join(state for state in STATES if state in OPEN)}.",
+        schema_extra={"pattern": f"^({_A_STATE}(,{_A_STATE})*)?$"},
+    ),
+]
 
 
 @get(
@@ -40,17 +52,21 @@ async def list_maintenance(
     action: OfAction = "",
     owner: OfOwner = "",
     text: Text = "",
+    state: OfState = "",
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> MaintenancePage:
-    """Plans that the rules recommend, ranked by what they save in a month for what they cost. Nothing is executed. A
-    value that is not known is null, and such plans come last.
+    """Plans that the rules recommend, ranked by what they save in a month for what they cost, then other recorded ones
+    in the same states. A value that is not known is null, and such plans come last. Nothing is executed: see
+    `POST /api/v1/maintenance/{plan_id}/approve`.
     """
-    given = {"rule": rule, "action": action, "owner": owner, "q": text}
+    given = {"rule": rule, "action": action, "owner": owner, "q": text, "state": ",".join(sorted(_states(state)))}
     asked = resolved(request, "maintenance", cursor, given)
-    asked["text"] = asked.pop("q")
-    query = MaintenanceQuery(**asked, cursor=cursor, limit=v.page_size(limit))
-    return pages_of(backend).page(query)
+    asked["text"], states = asked.pop("q"), _states(asked.pop("state"))
+    query = MaintenanceQuery(**asked, states=states, cursor=cursor, limit=v.page_size(limit))
+    if states <= OPEN:
+        return pages_of(backend).page(query)
+    return await asyncio.to_thread(pages_of(backend).page, query)
 
 
 @get(
@@ -64,7 +80,16 @@ async def get_table_maintenance(
     backend: NamedDependency[Backend], catalog: p.Catalog, namespace: p.Namespace, table: p.Table
 ) -> TableMaintenance:
     """Findings, plans with their statements, what does not pay, what is not known, bytes and cost of one table."""
-    return pages_of(backend).table(backend.resolved(v.table_name(catalog, namespace, table)))
+    name = backend.resolved(v.table_name(catalog, namespace, table))
+    return await asyncio.to_thread(pages_of(backend).table, name)
+
+
+def _states(text: str) -> frozenset[PlanState]:
+    """States of a comma-separated list. Raises InvalidInput."""
+    asked = {part.strip() for part in text.split(",") if part.strip()}
+    if unknown := asked.difference(STATES):
+        raise InvalidInput("state", f"{min(unknown)!r} is not a state; choose from {', '.join(STATES)}")
+    return frozenset(state for state in STATES if state in asked)
 
 
 def pages_of(backend: Backend) -> MaintenancePages:

@@ -34,8 +34,9 @@ LastId = Annotated[str | None, HeaderParameter(name="Last-Event-ID", description
     opt=READ,
 )
 async def get_stream(request: Request[Any, Any, Any], state: State, last_id: LastId = None) -> Stream:
-    """Server-sent events `commit`, `table`, `alert`, `finding`, `note`, `sources` and `reset`, each with an id, so that
-    a reconnecting browser misses none; a comment every 15 seconds. A client that reads too slowly is disconnected.
+    """Server-sent events `commit`, `table`, `alert`, `finding`, `note`, `plan`, `sources` and `reset`, each with an id,
+    so that a reconnecting browser misses none; a comment every 15 seconds. A client that reads too slowly is
+    disconnected.
     """
     live, gate = cast("Live", state["live"]), cast("Authenticator", state["gate"])
     identity: Identity = request.scope["state"]["identity"]

@@ -10,7 +10,7 @@ from litestar.exceptions import NotFoundException
 from litestar.handlers import BaseRouteHandler
 from litestar.routes import HTTPRoute
 
-from limnograph.domain.access import AccessScope, Identity
+from limnograph.domain.access import SCOPES, AccessScope, Identity, permits
 from limnograph.domain.errors import Forbidden, Unauthenticated
 
 OPEN: dict[str, Any] = {"scope": "open"}
@@ -19,6 +19,10 @@ READ: dict[str, Any] = {"scope": "read"}
 WEBHOOK: dict[str, Any] = {"scope": "webhook"}
 ANNOTATE: dict[str, Any] = {"scope": "annotate"}
 """Users' statements about the lake, visible to everyone: labels of suspects and notes."""
+PROPOSE: dict[str, Any] = {"scope": "maintain:propose"}
+"""Proposals of maintenance. Without authentication no one has it."""
+APPROVE: dict[str, Any] = {"scope": "maintain:approve"}
+"""Decisions on proposed maintenance. Without authentication no one has it."""
 METRICS: dict[str, Any] = {"scope": "metrics"}
 """Requires `read`, unless `auth.open_metrics` is set."""
 TABLE_PAGE: dict[str, Any] = {**READ, "page": "table"}
@@ -26,10 +30,16 @@ TABLE_PAGE: dict[str, Any] = {**READ, "page": "table"}
 LAKE_PAGE: dict[str, Any] = {**READ, "page": "lake"}
 """A page that may be cached until any table changes."""
 
+AUDITED = "audited"
+"""Key in a request's state: what it does and details of it, for the audit log; without it, the line names the path."""
 FAILED = "failed"
 """Key in a request's state: a source failed and the response lacks its data, so it is not cached."""
 
-_KNOWN = {"open", "read", "webhook", "annotate", "maintain", "metrics"}
+_KNOWN = {"open", "metrics", *SCOPES}
+_UNAUTHENTICATED = (
+    'requires authentication, so that each decision has a name: set mode in [auth], for example mode = "tokens", or '
+    "use `limnograph plan approve` and its siblings on the server's machine"
+)
 
 
 async def authorised(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
@@ -47,7 +57,9 @@ async def authorised(connection: ASGIConnection[Any, Any, Any, Any], handler: Ba
     identity: Identity | None = state.get("identity")
     if identity is None:
         raise state.get("refusal") or Unauthenticated("log in, or send an API token as `Authorization: Bearer …`")
-    if needs not in identity.scopes:
+    if needs is None or not permits(identity.scopes, needs):
+        if needs is not None and needs.startswith("maintain") and identity.method == "none":
+            raise Forbidden(_UNAUTHENTICATED)
         raise Forbidden(f"requires the scope {needs}" if needs else "not permitted")
     state["needs"] = cast("AccessScope", needs)
 

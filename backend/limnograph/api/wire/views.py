@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from limnograph.domain.access import AccessScope
+from limnograph.domain.advice.plans import PlanView
 from limnograph.domain.answers.explanations import LabelKind
 from limnograph.domain.answers.notes import NoteKind, NoteScope, TeamNote
 from limnograph.domain.answers.view import View
@@ -121,6 +122,12 @@ class NoteProblem(Problem, frozen=True, kw_only=True):
     """A conflict: another user changed the note first, or the key belongs to another note. `note`: as it is now."""
 
     note: TeamNote
+
+
+class PlanProblem(Problem, frozen=True, kw_only=True):
+    """A conflict: the plan is no longer as the caller saw it. `plan`: as it is now; null: it is unknown."""
+
+    plan: PlanView | None
 
 
 class AcceptedEvents(View, frozen=True, kw_only=True):

@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from limnograph.domain.advice.document import AdvisedTable, Predicted, Recommendation
 from limnograph.domain.answers.view import View
+from limnograph.domain.maintenance.states import PlanState
 from limnograph.domain.time import Millis
-
-QueueState = Literal["proposed"]
 
 
 class MaintenanceRow(View, frozen=True, kw_only=True):
-    """One recommendation for a table. `rank`: position by value per cost among all proposed plans, from 1 (the best);
-    it does not depend on filters. `evaluated_at`: facts until then were evaluated. `owner`: as in `Finding`.
+    """One plan for a table. `rank`: position by value per cost among all recommended plans, from 1 (the best), then
+    those that the rules no longer recommend; it does not depend on filters. `evaluated_at`: facts until then were
+    evaluated. `owner`: as in `Finding`. `seq`, `entered_at`, `actor`: number, time and cause of the last transition, as
+    in `PlanView`; null until the plan is recorded, and, except `seq`, for a recommended plan that ended before.
     """
 
     catalog: str
@@ -27,7 +26,11 @@ class MaintenanceRow(View, frozen=True, kw_only=True):
     rank: int
     evaluated_at: Millis
     recommendation: Recommendation
-    state: QueueState
+    state: PlanState
+    seq: int | None
+    arguments_sha256: str | None
+    entered_at: Millis | None
+    actor: str | None
 
 
 class MaintenanceCounts(View, frozen=True, kw_only=True):
@@ -58,9 +61,9 @@ class MaintenanceChoices(View, frozen=True, kw_only=True):
 
 
 class MaintenancePage(View, frozen=True, kw_only=True):
-    """The queue, best value per cost first. `prices_are_default`: no price is configured, so list prices apply.
-    `evaluated_at`: the oldest evaluation among the rows; null: nothing has been evaluated yet. `notes`: what could not
-    be read.
+    """The queue: plans that the rules recommend, best value per cost first, then other recorded ones, newest first.
+    `prices_are_default`: no price is configured, so list prices apply. `evaluated_at`: the oldest evaluation among the
+    rows; null: nothing has been evaluated yet. `notes`: what could not be read.
     """
 
     rows: list[MaintenanceRow]
@@ -77,7 +80,7 @@ class MaintenancePage(View, frozen=True, kw_only=True):
 
 
 class PlanRecord(View, frozen=True, kw_only=True):
-    """A plan of the table as last recorded at `at`. `state`: `proposed`, or how it ended."""
+    """A plan of the table as last recorded at `at`. `seq`, `actor`, `problem`: as in `PlanView`."""
 
     plan_id: str
     action: str
@@ -85,6 +88,10 @@ class PlanRecord(View, frozen=True, kw_only=True):
     state: str
     at: Millis
     predicted: Predicted
+    seq: int
+    arguments_sha256: str | None
+    actor: str | None
+    problem: str | None
 
 
 class TableMaintenance(View, frozen=True, kw_only=True):

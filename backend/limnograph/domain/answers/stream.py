@@ -63,6 +63,22 @@ class NoteStreamEvent(View, frozen=True, kw_only=True):
     table: str | None
 
 
+class PlanStreamEvent(View, frozen=True, kw_only=True):
+    """Event `plan`: a plan of maintenance entered a state; clients should reload it. `problem`: code of what stopped
+    it; null: nothing did.
+    """
+
+    plan_id: str
+    seq: int
+    state: str
+    action: str
+    rule: str
+    problem: str | None
+    catalog: str
+    table_namespace: str
+    table: str
+
+
 class SourcesStreamEvent(View, frozen=True, kw_only=True):
     """Event `sources`: a source became available or unavailable."""
 
@@ -81,6 +97,7 @@ STREAM_EVENTS: dict[str, type[View]] = {
     "table": TableStreamEvent,
     "finding": FindingStreamEvent,
     "note": NoteStreamEvent,
+    "plan": PlanStreamEvent,
     "sources": SourcesStreamEvent,
     "reset": ResetStreamEvent,
 }

@@ -87,6 +87,8 @@ HELD: frozenset[PlanState] = frozenset({"leased", "checking", "running", "cancel
 """States in which an executor works on the table, or ended without telling the result."""
 WAITING: frozenset[PlanState] = frozenset({"approved", "queued"})
 """States from which an executor may take the lease."""
+OPEN: frozenset[PlanState] = frozenset({"proposed", "conflicted", *WAITING, *HELD})
+"""States of plans that wait for a user or an executor, or that one works on."""
 CANCELLABLE: Mapping[PlanState, PlanState] = {
     "approved": "cancelled",
     "queued": "cancelled",

@@ -16,7 +16,7 @@ class ServedMetric(NamedTuple):
     """A labelled family whose numbers do not come from columns of `snapshots`."""
 
     name: str
-    kind: Literal["gauge", "counter"]
+    kind: Literal["gauge", "counter", "histogram"]
     help: str
     labels: tuple[str, ...]
 

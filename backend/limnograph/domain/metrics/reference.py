@@ -25,6 +25,8 @@ from limnograph.domain.metrics.gauges import (
     TABLE_GAUGES,
     USUAL_INTERVAL,
 )
+from limnograph.domain.metrics.maintenance import ACTIONS, MAINTENANCE_METRICS, OTHER
+from limnograph.domain.metrics.maintenance import SECONDS as ACTION_SECONDS
 from limnograph.domain.metrics.sources import (
     ASKED,
     ASKED_HELP,
@@ -84,10 +86,19 @@ def document() -> str:
         f"## Of each table whose reads are reported (docs/events.md)\n\n{reads}",
         f"## Of each table whose commits are reported (docs/events.md)\n\n{reported}",
         f"## Of each table whose storage was read\n\n{costs}",
+        f"## Of executed maintenance (docs/maintenance.md)\n\n{_maintenance()}",
         f"## Of the server\n\n{own}| `{REQUESTS}` | histogram | {requests} |\n",
         f"## Of its sources\n\n{_sources()}",
     )
     return "\n".join((INTRODUCTION, *sections))
+
+
+def _maintenance() -> str:
+    labels = (
+        f"`action` is {_listed((*ACTIONS, OTHER), 'or')}; buckets in seconds: "
+        f"{', '.join(f'{edge:g}' for edge in ACTION_SECONDS)}.\n"
+    )
+    return _rows((metric.name, metric.kind, metric.help) for metric in MAINTENANCE_METRICS) + "\n" + labels
 
 
 def _sources() -> str:

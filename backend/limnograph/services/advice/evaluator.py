@@ -17,10 +17,10 @@ from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.clock import Clock
 from limnograph.services.advice.board import AdviceBoard
 from limnograph.services.advice.judging import TableJudge
-from limnograph.services.advice.plan_log import PlanLog
 from limnograph.services.findings.board import FindingsBoard
 from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
+from limnograph.services.plans.plan_log import PlanLog
 from limnograph.services.table.due import newest_location
 
 AFTER_COMMIT = 3_600 * MICROS_PER_SECOND
@@ -65,6 +65,7 @@ class AdviceEvaluator:
         now = self._clock.now()
         if not self._queue and now - self._chosen_at >= CHOOSE_EVERY:
             self._chosen_at, self._queue = now, self._due(now)
+            self._plans.sweep()
         # A copy: a page in another thread may add to the set meanwhile.
         wanted, self._wanted = tuple(self._wanted), set()
         first = [uuid for uuid in wanted if uuid not in self._seen]
@@ -116,7 +117,7 @@ class AdviceEvaluator:
             self.board = self.board.with_failure(uuid, f"its files cannot be read: {error}")
             return
         self.board = self.board.with_table(uuid, judged.advice)
-        self._plans.record(uuid, judged.advice.advised, judged.arguments, now)
+        self._plans.record(uuid, judged.advice.advised, judged.arguments)
 
 
 def _codes(findings: FindingsBoard, uuid: str) -> frozenset[str]:

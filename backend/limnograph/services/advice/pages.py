@@ -26,14 +26,16 @@ from limnograph.domain.advice.pages import (
 )
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.maintenance.states import OPEN
 from limnograph.domain.queries import MaintenanceQuery
 from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Millis, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.advice.board import AdviceBoard, QueuedPlan, TableAdvice
 from limnograph.services.advice.evaluator import AdviceEvaluator
-from limnograph.services.advice.plan_log import PlanLog
+from limnograph.services.advice.plan_queue import PlanQueue, RecordedPlan, recorded_row
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
+from limnograph.services.plans.plan_log import PlanLog
 from limnograph.services.table.histories import TableHistories
 
 _POSITION = (int,)
@@ -51,8 +53,11 @@ class MaintenancePages:
         plans: PlanLog,
         owners: OwnerDirectory,
         clock: Clock,
+        *,
+        queue: PlanQueue,
     ) -> None:
         self._known: _QueueView | None = None
+        self._queue = queue
         self._store, self._evaluator, self._plans, self._owners = store, evaluator, plans, owners
         self._tables, self._prices, self._clock = TableHistories(store, clock), evaluator.prices, clock
 
@@ -62,25 +67,36 @@ class MaintenancePages:
         return self._evaluator.board
 
     def page(self, query: MaintenanceQuery) -> MaintenancePage:
-        """The queue. Raises InvalidInput (cursor). O(plans) with filters, else O(rows of the page)."""
+        """The queue. Raises InvalidInput (cursor). O(plans) with filters, else O(rows of the page). Blocks if it asks
+        for states that are not open.
+        """
         view = self._view()
-        every, chosen, sums = view.queue, view.queue, view.sums
+        chosen, others, sums = view.queue, view.others, view.sums
+        if query.states:
+            chosen, others = self._queue.of(view.board, query.states)
+            sums = _sums([*view.board.tables.values()], chosen)
         if query.text or query.owner:
             tables = [each for each in view.board.tables.values() if view.is_wanted(each, query)]
             wanted = {id(each) for each in tables}
-            every = chosen = [each for each in view.queue if id(each.table) in wanted]
-            sums = _sums(tables, every)
+            chosen = [each for each in chosen if id(each.table) in wanted]
+            others = [each for each in others if self._is_wanted(each.fact, query)]
+            sums = _sums(tables, chosen)
         if query.rule or query.action:
-            chosen = [each for each in every if _matches(each, query)]
+            chosen = [each for each in chosen if _matches(each.recommendation, query)]
+            others = [each for each in others if _matches(each.fact, query)]
             sums = sums.of(chosen)
         question = cursors.of_maintenance(query)
+        plans: list[QueuedPlan | RecordedPlan] = [*chosen, *others]
         first = 0
         if query.cursor:
             (after,) = cursors.decode(question, query.cursor, _POSITION)
-            first = bisect_right(chosen, int(after), key=lambda each: each.rank)
-        part, rest = chosen[first : first + query.limit], chosen[first + query.limit :]
+            first = bisect_right(plans, int(after), key=lambda each: each.rank)
+        part, rest = plans[first : first + query.limit], plans[first + query.limit :]
         return MaintenancePage(
-            rows=[self._row(each, view) for each in part],
+            rows=[
+                self._row(each, view) if isinstance(each, QueuedPlan) else recorded_row(each, self._owner_of(each.fact))
+                for each in part
+            ],
             counts=sums.counts,
             totals=sums.totals,
             choices=view.choices,
@@ -94,7 +110,7 @@ class MaintenancePages:
         )
 
     def table(self, name: TableName) -> TableMaintenance:
-        """The advice of one table. Raises NotFound, SourceUnavailable."""
+        """The advice of one table. Blocks. Raises NotFound, SourceError."""
         history = self._tables.now(name)
         board = self.board
         found, problem = board.tables.get(history.uuid), board.failed.get(history.uuid)
@@ -114,13 +130,24 @@ class MaintenancePages:
 
     def _view(self) -> _QueueView:
         """What all pages of one board share; computed once for each board and each change of owners."""
-        board, owners = self.board, self._owners.version
-        if self._known is None or (self._known.board, self._known.owners_version) != (board, owners):
-            self._known = _queue_view(board, owners, self._owners)
+        board, version = self.board, (self._owners.version, self._queue.version)
+        if self._known is None or (self._known.board, self._known.version) != (board, version):
+            self._known = _queue_view(board, version, self._owners, self._queue.of(board, OPEN))
         return self._known
+
+    def _is_wanted(self, fact: PlanFact, query: MaintenanceQuery) -> bool:
+        """Whether a recorded plan matches the filters of tables."""
+        if query.text and query.text.lower() not in f"{fact.catalog}.{fact.namespace}.{fact.table}".lower():
+            return False
+        return not query.owner or self._owner_of(fact) == query.owner
+
+    def _owner_of(self, fact: PlanFact) -> str | None:
+        name = TableName(fact.catalog or "", fact.namespace or "", fact.table or "")
+        return self._owners.of_table(fact.table_uuid, name)
 
     def _row(self, each: QueuedPlan, view: _QueueView) -> MaintenanceRow:
         advised = each.table.advised
+        seq, fact = self._queue.recorded(each.recommendation.plan_id)
         return MaintenanceRow(
             catalog=advised.catalog or "",
             namespace=advised.namespace or "",
@@ -131,7 +158,11 @@ class MaintenancePages:
             rank=each.rank,
             evaluated_at=each.table.evaluated_at,
             recommendation=self._with_commits(each.recommendation, each.table),
-            state="proposed",
+            state=self._queue.state(each.recommendation.plan_id),
+            seq=seq,
+            arguments_sha256=fact.arguments_sha256 if fact else None,
+            entered_at=to_millis(fact.at) if fact else None,
+            actor=fact.actor if fact else None,
         )
 
     def _fresh(self, table: TableAdvice) -> AdvisedTable:
@@ -165,6 +196,9 @@ class MaintenancePages:
         return notes
 
 
+_Version = tuple[tuple[int, int], int]
+
+
 class _Sums(NamedTuple):
     """Numbers over the tables that match."""
 
@@ -179,12 +213,13 @@ class _Sums(NamedTuple):
 
 
 class _QueueView(NamedTuple):
-    """A board with the owners of its tables, by identity of the value."""
+    """A board with the owners of its tables, by identity of the value, and the open plans."""
 
     board: AdviceBoard
-    owners_version: tuple[int, int]
+    version: _Version
     owners: Mapping[int, str | None]
     queue: Sequence[QueuedPlan]
+    others: Sequence[RecordedPlan]
     choices: MaintenanceChoices
     sums: _Sums
 
@@ -195,16 +230,22 @@ class _QueueView(NamedTuple):
         return not query.owner or self.owners[id(table)] == query.owner
 
 
-def _queue_view(board: AdviceBoard, version: tuple[int, int], directory: OwnerDirectory) -> _QueueView:
+def _queue_view(
+    board: AdviceBoard,
+    version: _Version,
+    directory: OwnerDirectory,
+    open_plans: tuple[Sequence[QueuedPlan], Sequence[RecordedPlan]],
+) -> _QueueView:
+    queue, others = open_plans
     owners = {id(each): _owner(each.advised, directory) for each in board.tables.values()}
-    plans = [each.recommendation for each in board.queue]
+    plans, facts = [each.recommendation for each in queue], [each.fact for each in others]
     choices = MaintenanceChoices(
-        rules=sorted({plan.rule for plan in plans}),
-        actions=sorted({plan.action for plan in plans}),
+        rules=sorted({*(plan.rule for plan in plans), *(fact.rule for fact in facts if fact.rule)}),
+        actions=sorted({*(plan.action for plan in plans), *(fact.action for fact in facts if fact.action)}),
         owners=sorted({owner for owner in owners.values() if owner}),
     )
-    sums = _sums([*board.tables.values()], board.queue)
-    return _QueueView(board, version, owners, board.queue, choices, sums)
+    sums = _sums([*board.tables.values()], queue)
+    return _QueueView(board, version, owners, queue, others, choices, sums)
 
 
 def _owner(advised: AdvisedTable, directory: OwnerDirectory) -> str | None:
@@ -221,8 +262,7 @@ def _sums(tables: Sequence[TableAdvice], plans: Sequence[QueuedPlan]) -> _Sums:
     return _Sums(counts, _totals(tables, plans), min((each.evaluated_at for each in tables), default=None))
 
 
-def _matches(each: QueuedPlan, query: MaintenanceQuery) -> bool:
-    plan = each.recommendation
+def _matches(plan: Recommendation | PlanFact, query: MaintenanceQuery) -> bool:
     return (not query.rule or plan.rule == query.rule) and (not query.action or plan.action == query.action)
 
 
@@ -277,4 +317,8 @@ def _record(fact: PlanFact) -> PlanRecord:
             bytes_out=fact.bytes_out,
             bytes_freed=fact.bytes_freed,
         ),
+        seq=fact.seq,
+        arguments_sha256=fact.arguments_sha256,
+        actor=fact.actor,
+        problem=fact.problem,
     )

@@ -6,13 +6,14 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
-from limnograph.domain.errors import Forbidden, InvalidInput, LimnographError, NotFound, PlanMoved
+from limnograph.domain.errors import Forbidden, InvalidInput, LimnographError, NotFound, PlanMoved, SourceUnavailable
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.leases import MaintenanceBreaker
 from limnograph.domain.maintenance.moves import following
 from limnograph.domain.maintenance.states import CANCELLABLE, PlanState
+from limnograph.domain.time import Micros
 from limnograph.ports.plan_states import PlanStates
 from limnograph.services.plans.rebuild import rebuild
 
@@ -44,6 +45,18 @@ class PlanDesk:
     def plans(self, states: Collection[str] = (), table_uuids: Collection[str] = ()) -> list[PlanFact]:
         """The last transition of each plan, newest first; only those in these states or of these tables, if given."""
         return self._states.plans(states, table_uuids)
+
+    def now(self) -> Micros:
+        """The database's clock."""
+        return self._known.now()
+
+    def record(self, facts: Sequence[PlanFact]) -> list[PlanFact]:
+        """Record transitions of the rules, all or none. Raises SourceError while the recorded plans cannot be read: a
+        plan that a lost database lacks would begin again.
+        """
+        if not self._is_rebuilt():
+            raise SourceUnavailable("plans", "the meta table `plans` could not be read; nothing is proposed until then")
+        return self._known.record(facts)
 
     def propose(self, plan_id: str, actor: str, reason: str | None = None) -> PlanFact:
         """Propose a plan that ended once more, as its next attempt."""
@@ -94,9 +107,14 @@ class PlanDesk:
 
     @property
     def _states(self) -> PlanStates:
-        """The states, after a lost database was rebuilt. If that fails, the database is used as it is until the next
-        attempt: plans that it has are right, and others are unknown.
+        """The states. While a lost database cannot be rebuilt, it is used as it is: plans that it has are right, and
+        others are unknown.
         """
+        self._is_rebuilt()
+        return self._known
+
+    def _is_rebuilt(self) -> bool:
+        """Rebuild a lost database, at the first call and after a failure; whether that has succeeded."""
         with self._lock:
             if not self._rebuilt and time.monotonic() >= self._next_try:
                 try:
@@ -105,7 +123,7 @@ class PlanDesk:
                 except LimnographError as error:
                     self._next_try = time.monotonic() + RETRY_S
                     _log.warning("recorded plans could not be compared with the meta table: %s", error)
-        return self._known
+            return self._rebuilt
 
     def _seen(self, plan_id: str, seq: int) -> PlanFact:
         """A plan that must be at the transition that the caller saw."""

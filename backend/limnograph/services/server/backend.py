@@ -8,6 +8,7 @@ from typing import NamedTuple
 from limnograph.domain.ids import TableName
 from limnograph.ports.clock import Clock
 from limnograph.services.advice.pages import MaintenancePages
+from limnograph.services.advice.plan_pages import PlanPages
 from limnograph.services.alerts.pages import AlertPages
 from limnograph.services.effects.ledger import EffectLedger
 from limnograph.services.events.intake import EventIntake
@@ -90,3 +91,5 @@ class Backend(NamedTuple):
     """The known name for a name in a path, which may be spelled without escapes."""
     maintenance: MaintenancePages | None = None
     """Recommended maintenance; None: the server cannot read tables."""
+    plans: PlanPages | None = None
+    """Plans and decisions on them; None: the server keeps no plans."""

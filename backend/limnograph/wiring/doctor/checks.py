@@ -18,6 +18,7 @@ from sqlalchemy import text
 from limnograph.adapters import http_probe, private_files
 from limnograph.adapters.embedded.engine import EmbeddedEngine
 from limnograph.adapters.iceberg.catalogs.catalog import open_catalog
+from limnograph.adapters.inbox.plan_states import SqlPlanStates
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.meta.schema import VERSION_PROPERTY
 from limnograph.adapters.spark.java import java_home
@@ -29,6 +30,7 @@ from limnograph.services.server.doctor import Check, CheckResult, age, skewed
 from limnograph.settings import DEFAULT_PORT, PrometheusSettings, Settings
 from limnograph.wiring.cold import trino_engine
 from limnograph.wiring.doctor import jobs, observed
+from limnograph.wiring.shared_database import require_shared_database
 
 PROBE_S = 5.0
 LEAST_FREE_MB = 500
@@ -167,8 +169,10 @@ def _trino(settings: Settings) -> CheckResult:
 
 
 def _inbox(settings: Settings) -> CheckResult:
+    require_shared_database(settings.inbox_url)
     inbox = SqlInbox(settings.inbox_url)
     inbox.newest("run")
+    SqlPlanStates(inbox.database).now()
     return CheckResult(settings.inbox_url.partition(":")[0])
 
 
