@@ -1,4 +1,4 @@
-"""A lake whose tables are real metadata without Spark, with a maintainer that commits metadata, and an executor over it."""
+"""A lake whose tables are real metadata without Spark, with a maintainer that commits metadata, and an executor."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class LakeClock:
 
 
 class MaintainedLake:
-    """Tables by name. `clock`: of the database; `machine`: of the executor. Both show two hours after the last commit."""
+    """Tables by name. `clock`: of the database; `machine`: of the executor."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.tables = folder, dict[TableName, MetadataTable]()
@@ -69,7 +69,9 @@ class MaintainedLake:
         self.lines: list[str] = []
         self.recorded: RecordedFacts | None = RecordedFacts({}, {}, {}, ())
 
-    def add(self, table: str = "orders", files: int = 4, regions: Iterable[str] = ("eu",), **fields: Any) -> MetadataTable:
+    def add(
+        self, table: str = "orders", files: int = 4, regions: Iterable[str] = ("eu",), **fields: Any
+    ) -> MetadataTable:
         """A table of one commit per file, each a twentieth of the target."""
         name = TableName("lake", "sales", table)
         made = self.tables[name] = MetadataTable(self.folder / table, seed=len(self.tables) + 1, **fields)
@@ -126,6 +128,7 @@ class MaintainedLake:
             prices=Prices(),
             failpoints=Failpoints(failpoint),
             executor_id=executor_id,
+            meta_namespaces=["lake.limnograph"],
             pause=lambda _seconds: None,
             timing=QUICK,
             progress=self.lines.append,
