@@ -7,14 +7,10 @@ import pytest
 
 from advised_facts import GIB
 from limnograph.analysis.maintenance.backoff import conflict_delay_us, retry_at
-from limnograph.analysis.maintenance.breakers import (
-    BREAKERS,
-    BreakerFacts,
-    MeasuredOutcome,
-    closed_by,
-    opened,
-    verification,
-)
+from limnograph.analysis.maintenance.breakers import BREAKERS, BreakerFacts, closed_by, harmed, opened, verification
+from limnograph.analysis.maintenance.effects import MeasuredOutcome, measured_outcomes
+from limnograph.analysis.maintenance.harm import HarmedRun
+from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.leases import BudgetSpent
 from limnograph.domain.maintenance.policy import MaintenancePolicy
@@ -181,3 +177,55 @@ def test_a_retry_counts_the_conflicts_of_the_table() -> None:
     only_last = [plan(number, "queued", number, problem="conflict") for number in (1, 2)]
     assert retry_at(policy(), only_last, UUID, NOW_US) == NOW_US + HOUR_US // 2
     assert retry_at(policy(), [], UUID, NOW_US) == NOW_US + HOUR_US // 4
+
+
+@pytest.mark.parametrize(
+    ("minutes", "opens"),
+    [((0, 0), True), ((9_000, 59), True), ((9_000, 61), False), ((11_000, 0), False), ((0,), False)],
+)
+def test_two_harmed_runs_in_a_week_open_a_breaker_if_the_last_one_is_new(minutes: tuple[int, ...], opens: bool) -> None:
+    runs = [HarmedRun("erase", Micros(NOW_US - each * 60_000_000), str(each), f"plan {each}") for each in minutes]
+    found = harmed(after(plan(1, "verified")), runs)
+    assert (found is not None) is opens
+    if found is not None:
+        assert (found.key, found.opened_by) == (f"table:{UUID}:writers_failed", runs[-1].plan_id)
+        assert (
+            "2 runs of erase failed within 7 days because maintenance of lake.sales.orders committed first"
+            in found.text
+        )
+
+
+def effect(snapshot: int, verdict: str, job: str = "churn", runs_after: int = 8) -> EffectFact:
+    return EffectFact(
+        table_uuid=UUID,
+        operation_id=str(snapshot),
+        job_name=job,
+        measure="duration",
+        runs_after=runs_after,
+        verdict=verdict,
+    )
+
+
+@pytest.mark.parametrize(
+    ("effects", "verdict", "job"),
+    [
+        ([effect(7, "helped")], "helped", "churn"),
+        ([effect(7, "helped"), effect(7, "worse", "daily")], "worse", "daily"),
+        ([effect(7, "none"), effect(7, "helped", "daily")], "helped", "daily"),
+        ([effect(7, "none"), effect(7, "unknown", "daily")], "unknown", "churn"),
+        ([effect(7, "none"), effect(7, "none", "daily")], "none", "churn"),
+        ([effect(7, "worse"), effect(7, "none", runs_after=48)], "none", "churn"),
+        ([effect(8, "worse"), effect(7, "helped", "daily")], "worse", "churn"),
+        ([effect(7, "worse", "")], "worse", "scans"),
+    ],
+)
+def test_the_verdict_on_a_plan_is_that_of_its_commits(effects: list[EffectFact], verdict: str, job: str) -> None:
+    done = [plan(1, "committed", snapshot_ids=[7, 8]), plan(1, "verified", seq=2, snapshot_ids=[7, 8])]
+    assert measured_outcomes(done, effects) == [MeasuredOutcome(f"{1:032x}", "compact", verdict, job)]
+
+
+def test_commits_of_others_and_other_tables_are_no_outcome_of_a_plan() -> None:
+    done = [plan(1, "verified", snapshot_ids=[7])]
+    assert measured_outcomes(done, [effect(9, "worse")]) == []
+    assert measured_outcomes([plan(1, "verified", snapshot_ids=[7], table_uuid="other")], [effect(7, "worse")]) == []
+    assert measured_outcomes([plan(1, "conflicted", snapshot_ids=[7])], [effect(7, "worse")]) == []

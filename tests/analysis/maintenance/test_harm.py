@@ -4,10 +4,18 @@ from typing import Any
 
 import pytest
 
-from limnograph.analysis.maintenance.harm import RETRIES_US, ActionSpan, harmed_runs, is_conflict
+from limnograph.analysis.maintenance.harm import (
+    RETRIES_US,
+    ActionSpan,
+    harmed_by_all,
+    harmed_runs,
+    is_conflict,
+    spans_of,
+)
 from limnograph.domain.facts.events import ReportFact, RunFact, RunTable
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros
+from maintained_facts import plan_fact
 
 LEASED, COMMITTED = Micros(1_000_000_000), Micros(1_060_000_000)
 SPAN = ActionSpan(TableName("lake", "sales", "orders"), "s3://lake/orders", LEASED, COMMITTED)
@@ -103,3 +111,20 @@ def test_a_failed_run_without_a_message_counts_if_its_commit_was_lost() -> None:
 @pytest.mark.parametrize("message", [None, "", "Task failed: disk full", "java.io.FileNotFoundException"])
 def test_other_messages_name_no_conflict(message: str | None) -> None:
     assert not is_conflict(message)
+
+
+def test_spans_follow_from_the_transitions_of_plans() -> None:
+    history = [
+        plan_fact("conflicted", 5, at=Micros(100_000_000)),
+        plan_fact("committed", 9, at=COMMITTED, result_seconds=60.0),
+        plan_fact("verified", 10, at=Micros(COMMITTED + 5), result_seconds=60.0),
+        plan_fact("verified", 3, at=Micros(4_000_000_000), plan_id="b"),
+    ]
+    one, other = spans_of(history, SPAN.name, SPAN.location)
+    assert one == SPAN._replace(plan_id="a" * 32)
+    assert (other.leased_at, other.plan_id) == (400_000_000, "b")
+
+
+def test_a_run_that_two_actions_may_have_harmed_counts_once() -> None:
+    (found,) = harmed_by_all([SPAN._replace(plan_id="a"), SPAN._replace(plan_id="b")], [run()], [report(run_id="r1")])
+    assert found.plan_id == "a"
