@@ -298,6 +298,15 @@ def test_an_older_backup_moves_forward_and_newer_states_stay(world: World) -> No
     assert world.states.restore([first]) == 0
 
 
+def test_an_executor_that_was_started_again_gets_its_lease(world: World) -> None:
+    before = world.states.acquire("t1", "one", "p1")
+    after = world.opened().acquire("t1", "one", "p2")
+    assert (after.epoch, after.taken_over) == (before.epoch + 1, True)
+    with pytest.raises(LeaseLost):
+        world.states.renew(before)
+    assert world.opened().acquire("t1", "two", "p2") is None
+
+
 def test_one_executor_holds_a_table_and_fences_those_before_it(world: World) -> None:
     lease = world.states.acquire("t1", "one", "p1")
     assert (lease.epoch, lease.taken_over, lease.plan_id) == (1, False, "p1")

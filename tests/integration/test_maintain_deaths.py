@@ -76,9 +76,10 @@ def die_and_recover(site: MaintainSite) -> None:
         assert site.rows(name) == rows[name], name
         assert site.missing(name) == [], name
     assert set(site.stamps(*names).values()) == {1}
-    states = [fact.state for fact in site.states.plans()]
-    assert set(states) == {"verified"}, states
-    assert len(states) >= len(names)
+    # A plan whose executor died may be superseded by what the table needs by then; none is left under way.
+    plans = site.states.plans()
+    assert {fact.state for fact in plans} <= {"verified", "superseded"}, plans
+    assert {fact.table for fact in plans if fact.state == "verified"} == set(names)
     assert site.states.holders() == []
 
 

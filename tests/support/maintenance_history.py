@@ -27,13 +27,13 @@ MERGE_ON_READ = {"write.delete.mode": "merge-on-read", "write.update.mode": "mer
 class RivalPoints(Failpoints):
     """Calls `act` when an action has planned, or has its outputs and has not committed."""
 
-    def __init__(self, act: Callable[[str], None]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._act = act
+        self.act: Callable[[str], None] = lambda _name: None
 
     def reach(self, name: str) -> None:
         super().reach(name)
-        self._act(name)
+        self.act(name)
 
 
 class MaintenanceHistory:
@@ -51,7 +51,8 @@ class MaintenanceHistory:
         self.columns = 0
         self.figures = Counter[str]()
         self._rivals: list[threading.Thread] = []
-        self._lock = threading.Lock()
+        self._points = RivalPoints()
+        self._executor = site.executor(session, failpoints=self._points)
         for _ in range(3):
             self.append()
 
@@ -147,8 +148,8 @@ class MaintenanceHistory:
                 passed.append(name)
                 self._begin(rival, wait=name == "maintain.outputs-written")
 
-        executor = self.site.executor(self.session, failpoints=RivalPoints(act))
-        report = executor.round()
+        self._points.act = act
+        report = self._executor.round()
         for thread in self._rivals:
             thread.join()
         self._rivals = []
