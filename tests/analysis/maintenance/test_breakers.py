@@ -181,7 +181,7 @@ def test_a_retry_counts_the_conflicts_of_the_table() -> None:
 
 @pytest.mark.parametrize(
     ("minutes", "opens"),
-    [((0, 0), True), ((9_000, 59), True), ((9_000, 61), False), ((11_000, 0), False), ((0,), False)],
+    [((0, 0), True), ((9_000, 1_559), True), ((9_000, 1_561), False), ((11_000, 0), False), ((0,), False)],
 )
 def test_two_harmed_runs_in_a_week_open_a_breaker_if_the_last_one_is_new(minutes: tuple[int, ...], opens: bool) -> None:
     runs = [HarmedRun("erase", Micros(NOW_US - each * 60_000_000), str(each), f"plan {each}") for each in minutes]

@@ -23,7 +23,7 @@ from limnograph.domain.maintenance.policy import DAY_US, MaintenancePolicy, Poli
 from limnograph.domain.time import Micros, truncated
 
 WEEK_US = 7 * DAY_US
-HALF_OPEN_US, NEW_US = DAY_US, DAY_US // 24
+HALF_OPEN_US, NEW_US = DAY_US, DAY_US + DAY_US // 12
 MOST_CONFLICTS, MOST_REPEATS, MOST_OFF, MOST_HARMED, MOST_WITHOUT_EFFECT = 3, 3, 3, 2, 2
 LEAST_REDUCTION = 0.01
 OFF_FACTOR, OFF_SECONDS = 3.0, 60.0
@@ -176,7 +176,7 @@ def writers_failed(facts: BreakerFacts) -> MaintenanceBreaker | None:
 
 def harmed(facts: BreakerFacts, runs: Sequence[HarmedRun]) -> MaintenanceBreaker | None:
     """The same from what is known later: `runs` failed because of actions on the table, also after their results were
-    recorded. Only a failure of the last hour opens it, so that a breaker that a user closed stays closed.
+    recorded. Only a failure of the last day opens it: an older one was judged before.
     """
     recent = [each for each in runs if each.failed_at >= facts.now - WEEK_US]
     if len(recent) < MOST_HARMED or recent[-1].failed_at < facts.now - NEW_US:
@@ -188,10 +188,17 @@ def harmed(facts: BreakerFacts, runs: Sequence[HarmedRun]) -> MaintenanceBreaker
 
 
 def without_effect(facts: BreakerFacts) -> MaintenanceBreaker | None:
-    """One effect that made a job slower, or two in a row without any: the rule is only recommended."""
+    """A plan whose effect is the last one that was measured of its rule, and was not what it was made for."""
     outcomes = [each for each in facts.outcomes if each.rule == facts.fact.rule]
     if facts.fact.state != "measured" or not outcomes or outcomes[-1].plan_id != facts.fact.plan_id:
         return None
+    return ineffective(facts, outcomes)
+
+
+def ineffective(facts: BreakerFacts, outcomes: Sequence[MeasuredOutcome]) -> MaintenanceBreaker | None:
+    """One effect that made a job slower, or two in a row without any: the rule is only recommended. `outcomes`: of one
+    rule, oldest first; the last one is that of the plan.
+    """
     rule, last = outcomes[-1].rule, outcomes[-MOST_WITHOUT_EFFECT:]
     if last[-1].verdict == "worse":
         text = f"An action of the rule {rule} on {facts.name} made the job {last[-1].job} slower"

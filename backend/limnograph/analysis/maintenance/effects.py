@@ -8,6 +8,7 @@ from typing import NamedTuple
 from limnograph.analysis.maintenance.history import results
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.plans import PlanFact
+from limnograph.domain.time import Micros
 
 _WORST_FIRST = ("worse", "helped", "none")
 """Verdicts that decide about a plan with several jobs: one that is slower weighs most; help for one job is help."""
@@ -20,6 +21,7 @@ class MeasuredOutcome(NamedTuple):
     rule: str
     verdict: str
     job: str
+    measured_at: Micros | None = None
 
 
 def measured_outcomes(history: Sequence[PlanFact], effects: Iterable[EffectFact]) -> list[MeasuredOutcome]:
@@ -42,8 +44,9 @@ def measured_outcomes(history: Sequence[PlanFact], effects: Iterable[EffectFact]
 
 
 def _outcome(fact: PlanFact, measured: Sequence[EffectFact]) -> MeasuredOutcome:
+    at = max((each.measured_at for each in measured if each.measured_at is not None), default=None)
     for verdict in _WORST_FIRST:
         jobs = [each.job_name for each in measured if each.verdict == verdict]
         if jobs and (verdict != "none" or len(jobs) == len(measured)):
-            return MeasuredOutcome(fact.plan_id, fact.rule or "", verdict, jobs[0] or "scans")
-    return MeasuredOutcome(fact.plan_id, fact.rule or "", "unknown", measured[0].job_name)
+            return MeasuredOutcome(fact.plan_id, fact.rule or "", verdict, jobs[0] or "scans", at)
+    return MeasuredOutcome(fact.plan_id, fact.rule or "", "unknown", measured[0].job_name, at)

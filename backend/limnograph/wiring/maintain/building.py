@@ -25,6 +25,7 @@ from limnograph.services.watcher.catalog_actions import WatchMode
 from limnograph.settings import FILES
 from limnograph.settings.maintenance import MaintainSettings
 from limnograph.settings.prices import prices_of
+from limnograph.wiring.maintain.aftermath import aftermath_since
 from limnograph.wiring.maintain.delta_places import delta_maintainer
 from limnograph.wiring.maintain.knowledge import RecordedKnowledge
 from limnograph.wiring.maintain.maintainers import CatalogMaintainers
@@ -117,6 +118,7 @@ def parts_of(
         failpoints=failpoints or process_failpoints(),
         executor_id=executor_id,
         pause=stop.wait,
+        aftermath=lambda since: aftermath_since(settings, since, clock.now()),
         meta_namespaces=[f"{settings.meta_catalog}.{settings.meta.namespace}"],
         application_id=session.sparkContext.applicationId,
         timing=timing,
