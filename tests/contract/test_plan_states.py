@@ -29,7 +29,7 @@ from limnograph.ports.plan_states import BudgetLimits
 from limnograph.services.plans.rebuild import rebuild
 
 NO_POSTGRES = postgres.program("initdb") is None
-TABLES = ("inbox", "plan_state", "maintenance_lease", "maintenance_budget", "maintenance_breaker")
+TABLES = ("inbox", "plan_state", "plan_outcome", "maintenance_lease", "maintenance_budget", "maintenance_breaker")
 LEASE_S = 0.4
 SECOND = 1_000_000
 
@@ -162,6 +162,26 @@ def test_plans_are_listed_by_state_and_table_newest_first(world: World) -> None:
     assert [fact.plan_id for fact in world.states.plans(["proposed"], ["t2", "t3\x00ü" + "x" * 3_000])] == ["c"]
     assert [fact.plan_id for fact in world.states.plans(table_uuids=[f"t{n}" for n in range(1_000)])] == ["b", "a"]
     assert world.states.plan("odd\x00" * 100) is None
+
+
+def test_what_became_of_actions_is_kept_of_each_attempt(world: World) -> None:
+    """Two conflicts in a row are two, although a plan has one last transition."""
+    world.states.record([proposed("a"), proposed("b", "t2")])
+    before = world.states.now()
+    lost = ("leased", "checking", "running", "conflicted", "queued")
+    moved(world.states, "a", "approved", *lost, *lost, *lost[:3], "committed", "verified", "proposed")
+    moved(world.states, "b", "approved", *lost[:3], "failed")
+    found = world.opened().outcomes(before)
+    assert [(each.plan_id, each.state) for each in found] == [
+        ("a", "conflicted"),
+        ("a", "conflicted"),
+        ("a", "committed"),
+        ("a", "verified"),
+        ("b", "failed"),
+    ]
+    assert [each.state for each in world.opened().outcomes(before, ["t2", *map(str, range(600))])] == ["failed"]
+    assert [each.state for each in world.opened().outcomes(found[2].at, ["t1"])] == ["committed", "verified"]
+    assert world.opened().outcomes(world.states.now() + SECOND) == []
 
 
 @pytest.mark.parametrize(
