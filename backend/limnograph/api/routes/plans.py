@@ -116,8 +116,8 @@ async def approve_plan(request: AnyRequest, backend: NamedDependency[Backend], p
     **_DECISION,
 )
 async def dismiss_plan(request: AnyRequest, backend: NamedDependency[Backend], plan_id: PlanId) -> PlanView:
-    """Requires the scope `maintain:approve`. The plan is not proposed again until someone proposes it. 409 as for an
-    approval.
+    """Requires the scope `maintain:approve`. The rules do not propose the plan again for seven days; users may. 409 as
+    for an approval.
     """
     return await _decide(request, backend, plan_id, "dismiss")
 
