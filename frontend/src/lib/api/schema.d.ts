@@ -348,8 +348,8 @@ export interface paths {
         };
         /**
          * One plan
-         * @description The last transition of a plan and all earlier ones, its promise and its result, what stands in the way, and what
-         *     the caller may decide. A decision sends `arguments_sha256` and `seq` of this response.
+         * @description The last transition of a plan and all earlier ones, its promise and its result, guards that do not hold, and
+         *     what the caller may decide. A decision sends `arguments_sha256` and `seq` of this response.
          */
         get: operations["getPlan"];
         put?: never;
@@ -416,8 +416,8 @@ export interface paths {
         put?: never;
         /**
          * Decide against a proposed plan
-         * @description Requires the scope `maintain:approve`. The plan is not proposed again until someone proposes it. 409 as for an
-         *     approval.
+         * @description Requires the scope `maintain:approve`. The rules do not propose the plan again for seven days; users may. 409 as
+         *     for an approval.
          */
         post: operations["dismissPlan"];
         delete?: never;
@@ -2568,11 +2568,25 @@ export interface components {
             watermark: number | null;
         };
         /**
+         * LedgerPlan
+         * @description The plan that caused an operation. `promised`: as it was approved; `confirmed`: what the table confirmed, null if
+         *         that is not known. Costs are in `currency`.
+         */
+        LedgerPlan: {
+            attempt: number | null;
+            confirmed: components["schemas"]["PlanResult"] | null;
+            currency: string | null;
+            plan_id: string;
+            promised: components["schemas"]["Predicted"];
+            rule: string;
+        };
+        /**
          * LedgerRow
          * @description One operation and one job (or all scans of the table, if `job_name` is empty) by one measure: the newest
          *         measurement. Bounds at 95 %; null: unbounded. `change` is in seconds, or in files for measure `files`. `runs_after`:
          *         runs since the operation that were measured, or that are known so far if there is `no_data_yet` (null: unknown).
-         *         `snapshot_id`: of a commit, null for an expiry. `owner`: of the table, as in `Finding`.
+         *         `snapshot_id`: of a commit, null for an expiry. `owner`: of the table, as in `Finding`. `plan`: null if no plan of
+         *         Limnograph caused the operation.
          */
         LedgerRow: {
             action: string | null;
@@ -2592,6 +2606,7 @@ export interface components {
             operation_id: string;
             others: string[];
             owner: string | null;
+            plan: components["schemas"]["LedgerPlan"] | null;
             ratio: number | null;
             ratio_high: number | null;
             ratio_low: number | null;
