@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-TOOLS = "limnograph.LakeTools"
+TOOLS = "LakeTools"
 LISTED, NAMED = "location string, size bigint, modified_at_ms bigint", "location string, kind int"
 
 
@@ -64,10 +64,12 @@ class IcebergJvm:
 
                 start: Any = ensure_callback_server_started
                 start(self._inner.sparkContext._gateway)  # noqa: SLF001 - gates are called back
+                name = f"{TOOLS}_{uuid4().hex}"  # py4j finds methods by the name of the class, whatever its loader
+                source = Path(__file__).with_name(f"{TOOLS}.java").read_text()
                 compiler = self.java.org.codehaus.janino.SimpleCompiler()
                 compiler.setParentClassLoader(self.java.java.lang.Thread.currentThread().getContextClassLoader())
-                compiler.cook(Path(__file__).with_name("LakeTools.java").read_text())
-                self._tools = compiler.getClassLoader().loadClass(TOOLS).newInstance()
+                compiler.cook(source.replace(f"class {TOOLS}", f"class {name}"))
+                self._tools = compiler.getClassLoader().loadClass(f"limnograph.{name}").newInstance()
             return self._tools
 
     def load(self, name: TableName) -> Any:
@@ -78,10 +80,13 @@ class IcebergJvm:
             parts[place] = level
         namespace = self.iceberg.catalog.Namespace.of(parts)
         catalog = self.spark.sessionState().catalogManager().catalog(name.catalog).icebergCatalog()
-        found = catalog.loadTable(self.iceberg.catalog.TableIdentifier.of(namespace, table))
-        if not self._is_a(found, "org.apache.iceberg.BaseTable"):  # `orders.files` is a metadata table
+        wanted = self.iceberg.catalog.TableIdentifier.of(namespace, table)
+        # A catalog that has no table `files` takes it for a metadata table of the namespace.
+        if getattr(self.iceberg.MetadataTableType, "from")(table) and not catalog.listTables(namespace).contains(
+            wanted
+        ):
             raise NotFound(f"there is no table {name.plain}")
-        return found
+        return catalog.loadTable(wanted)
 
     def at(self, metadata: Any, io: Any) -> Any:
         """A read-only table at a state: Java metadata, or the location of a metadata file."""
@@ -97,6 +102,10 @@ class IcebergJvm:
         """A metadata table, such as `ALL_FILES`, of exactly the state of a Java Table."""
         wanted = getattr(self.iceberg.MetadataTableType, kind)
         return self.frame(self.iceberg.spark.SparkTableUtil.loadMetadataTable(self.spark, table, wanted))
+
+    def snapshot(self, table: Any, snapshot_id: int) -> DataFrame:
+        """The rows of a snapshot, with its deletes applied. No name of a table is written into a statement."""
+        return self.frame(self.iceberg.spark.SparkTableUtil.loadTable(self.spark, table, snapshot_id))
 
     def frame(self, dataset: Any) -> DataFrame:
         """A Java Dataset as a DataFrame."""
@@ -153,8 +162,3 @@ class IcebergJvm:
     def _rows(self, rows: Any, schema: str) -> DataFrame:
         struct = self.java.org.apache.spark.sql.types.StructType.fromDDL(schema)
         return self.frame(self.spark.createDataFrame(rows, struct))
-
-    def _is_a(self, found: Any, name: str) -> bool:
-        from py4j.java_gateway import is_instance_of
-
-        return bool(is_instance_of(self._inner.sparkContext._gateway, found, name))  # noqa: SLF001 - py4j's own test
