@@ -69,6 +69,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, generated f
 	PYTHONPATH=bench python bench/strategies.py | diff - docs/rollup-strategies.md
 	python -m limnograph.domain.metrics.reference | diff - docs/metrics.md
 	python -m limnograph.settings.reference | diff - docs/settings.md
+	python -m limnograph.settings.maintenance.reference | diff - docs/maintenance-settings.md
 	python -m limnograph.api.docs.reference | diff - docs/api.md
 	PYTHONPATH=bench python -m explain.report | diff - docs/explain-benchmark.md
 	python tests/support/adr_index.py | diff - docs/adr/README.md
@@ -168,6 +169,7 @@ types: setup ## Regenerate the OpenAPI document, the TypeScript types, and the g
 	python -m limnograph.domain.facts.cookbook.page > docs/cookbook.md
 	python -m limnograph.domain.metrics.reference > docs/metrics.md
 	python -m limnograph.settings.reference > docs/settings.md
+	python -m limnograph.settings.maintenance.reference > docs/maintenance-settings.md
 	python -m limnograph.api.docs.reference > docs/api.md
 	python tests/support/adr_index.py > docs/adr/README.md
 

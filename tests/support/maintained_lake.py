@@ -1,4 +1,4 @@
-"""A lake whose tables are real metadata without Spark, with a maintainer that commits metadata, and an executor over it."""
+"""A lake whose tables are real metadata without Spark, with a maintainer that commits metadata, and an executor."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class LakeClock:
 
 
 class MaintainedLake:
-    """Tables by name. `clock`: of the database; `machine`: of the executor. Both show two hours after the last commit."""
+    """Tables by name. `clock`: of the database; `machine`: of the executor."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.tables = folder, dict[TableName, MetadataTable]()
@@ -128,6 +128,7 @@ class MaintainedLake:
             prices=Prices(),
             failpoints=Failpoints(failpoint),
             executor_id=executor_id,
+            meta_namespaces=["lake.limnograph"],
             pause=lambda _seconds: None,
             timing=QUICK,
             progress=self.lines.append,

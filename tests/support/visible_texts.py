@@ -24,9 +24,12 @@ from limnograph.cli import _program
 from limnograph.domain.facts import reference as meta_tables
 from limnograph.domain.metrics import reference as metrics
 from limnograph.settings import reference as settings
+from limnograph.settings.maintenance import reference as maintenance
 
 ROOT = Path(__file__).parents[2]
-GENERATED = frozenset({"api", "explain-benchmark", "meta-tables", "metrics", "rollup-strategies", "settings"})
+GENERATED = frozenset(
+    {"api", "explain-benchmark", "maintenance-settings", "meta-tables", "metrics", "rollup-strategies", "settings"}
+)
 _PROSE_KEYS = ("description", "summary", "title")
 
 
@@ -94,7 +97,8 @@ def api() -> Iterator[VisibleText]:
 
 def references() -> Iterator[VisibleText]:
     """Settings, metrics and columns, as their pages say them."""
-    for name, page in (("settings", settings), ("metrics", metrics), ("meta-tables", meta_tables)):
+    pages = {"settings": settings, "maintenance-settings": maintenance, "metrics": metrics, "meta-tables": meta_tables}
+    for name, page in pages.items():
         yield VisibleText(f"docs/{name}.md", prose(page.document()))
 
 

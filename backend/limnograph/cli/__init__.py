@@ -27,6 +27,7 @@ VERBS = {
     "failpoints": "List the pipeline's failpoints.",
     "init": "Write a first settings file for a catalog or a folder.",
     "inspect": "Inspect one table in storage, without a catalog.",
+    "maintain": "Execute maintenance under a policy, and verify it from the tables.",
     "plan": "List plans of maintenance, and decide on them.",
     "pipeline": "Extract the history of every table into the meta tables.",
     "serve": "Serve the dashboard and its API.",

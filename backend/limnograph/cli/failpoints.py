@@ -20,8 +20,8 @@ def command(*, when: bool) -> None:
     """List the failpoints of the pipeline and of `limnograph maintain`.
 
     LIMNOGRAPH_FAILPOINT=NAME:NTH:kill|raise triggers the NTH time that a process passes NAME: `kill` is SIGKILL of the
-    driver, `raise` an error that ends `--once` with exit 1. Each durable step of the pipeline has a failpoint before and
-    one after it.
+    driver, `raise` an error that ends `--once` with exit 1. Each durable step of the pipeline has a failpoint before
+    and one after it.
     """
     if not when:
         for name in (*FAILPOINTS, *MAINTAIN_FAILPOINTS):

@@ -108,7 +108,7 @@ def _decision(name: PlanDecision, text: str, *, prompt: str) -> click.Command:
 
 dismiss = _decision(
     "dismiss",
-    "Decide against a proposed plan. It is not proposed again until someone proposes it.",
+    "Decide against a proposed plan. The rules do not propose it again for seven days; anyone else may.",
     prompt="dismiss 3f2a9c --reason 'the table is dropped next week'",
 )
 withdraw = _decision(

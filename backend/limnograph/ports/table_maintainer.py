@@ -11,8 +11,9 @@ from typing import NamedTuple, Protocol
 
 from limnograph.domain.advice.survey import SurveyedPartition
 from limnograph.domain.ids import TableName
+from limnograph.domain.maintenance import actions
 
-STAMP = "limnograph-plan"
+STAMP = actions.STAMP
 """Summary property that carries the plan id in each snapshot that an action commits."""
 
 

@@ -10,8 +10,8 @@ _QUOTES = ('"""', "'''")
 
 
 def line_of(text: str, field: str) -> int | None:
-    """Line number, from 1, of a key such as `jobs[1].reads[0]`, or of the closest enclosing table or key; None if none
-    is found.
+    """Line number, from 1, of a key such as `jobs[1].reads[0]`, or of the closest enclosing table or key, or of the
+    first key or table below it; None if none is found.
     """
     wanted = _plain(field)
     best: tuple[int, int] | None = None
@@ -19,7 +19,9 @@ def line_of(text: str, field: str) -> int | None:
         inside = wanted == path or wanted.startswith((f"{path}.", f"{path}["))
         if path and inside and (best is None or len(path) > best[0]):
             best = len(path), number
-    return best[1] if best else None
+    if best is None:
+        return next((number for number, path in _keys(text) if path.startswith((f"{wanted}.", f"{wanted}["))), None)
+    return best[1]
 
 
 def _keys(text: str) -> list[tuple[int, str]]:

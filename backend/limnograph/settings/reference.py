@@ -79,11 +79,12 @@ def sections() -> Iterator[tuple[str, type[FrozenSettings] | None]]:
             "owners": "[[owners]]",
         }
         yield many.get(name, f"[{name}]"), struct
-        yield from _below(name, struct)
+        yield from below(name, struct)
     yield "[path_map]", None
 
 
-def _below(name: str, struct: type[FrozenSettings]) -> Iterator[tuple[str, type[FrozenSettings]]]:
+def below(name: str, struct: type[FrozenSettings]) -> Iterator[tuple[str, type[FrozenSettings]]]:
+    """Subsections of a section."""
     for field in msgspec.structs.fields(struct):
         if nested := _find_struct(field.type):
             place = f"{name}.{field.name}"
@@ -92,35 +93,43 @@ def _below(name: str, struct: type[FrozenSettings]) -> Iterator[tuple[str, type[
 
 def settings_of(struct: type[FrozenSettings]) -> Iterator[Setting]:
     """Keys of the section, without its subsections."""
-    meanings, hints = _meanings(struct), get_type_hints(struct, include_extras=True)
+    found, hints = meanings(struct), get_type_hints(struct, include_extras=True)
     for field in msgspec.structs.fields(struct):
         if _find_struct(field.type):
             continue
-        if field.name not in meanings:
+        if field.name not in found:
             raise LookupError(f"{struct.__name__}.{field.name} has no docstring")
         hint = hints[field.name]
         secret = f" Secret: prefer `{field.name}_file`." if _is_secret(hint) else ""
-        yield Setting(field.name, _spell(hint), _default(field), meanings[field.name] + secret)
+        yield Setting(field.name, _spell(hint), _default(field), found[field.name] + secret)
 
 
 def _section(name: str, struct: type[FrozenSettings] | None) -> str:
-    told = [f"## `{name}`\n"]
-    if struct is None:
-        root = _meanings(Settings)
-        told.append(f"{root['catalogs' if 'catalogs' in name else 'path_map']}\n")
+    about = struct or meanings(Settings)["catalogs" if "catalogs" in name else "path_map"]
+    return described(name, about, EXAMPLES[name])
+
+
+def described(name: str, about: type[FrozenSettings] | str, example: str, hidden: frozenset[str] = frozenset()) -> str:
+    """A section of the page: its struct as a table, or the text of one with arbitrary keys. `hidden`: keys that have
+    sections of their own.
+    """
+    parts = [f"## `{name}`\n"]
+    if isinstance(about, str):
+        parts.append(f"{about}\n")
     else:
-        told.append(f"{_one_line(inspect.getdoc(struct) or '')}\n")
-        rows = (f"| `{s.key}` | {s.type} | {s.default} | {s.meaning} |\n" for s in settings_of(struct))
-        told.append("| key | type | default | meaning |\n|---|---|---|---|\n" + "".join(rows))
-    return "\n".join((*told, f"```toml\n{EXAMPLES[name].strip()}\n```\n"))
+        parts.append(f"{_one_line(inspect.getdoc(about) or '')}\n")
+        shown = (each for each in settings_of(about) if each.key not in hidden)
+        rows = (f"| `{s.key}` | {s.type} | {s.default} | {s.meaning} |\n" for s in shown)
+        parts.append("| key | type | default | meaning |\n|---|---|---|---|\n" + "".join(rows))
+    return "\n".join((*parts, f"```toml\n{example.strip()}\n```\n"))
 
 
-def _meanings(struct: type[FrozenSettings]) -> dict[str, str]:
+def meanings(struct: type[FrozenSettings]) -> dict[str, str]:
     """The docstring below each field, read from the source because Python discards it."""
     found: dict[str, str] = {}
     for base in struct.__bases__:
         if issubclass(base, FrozenSettings) and base is not FrozenSettings:
-            found |= _meanings(base)
+            found |= meanings(base)
     body = ast.parse(textwrap.dedent(inspect.getsource(struct))).body[0]
     assert isinstance(body, ast.ClassDef)  # noqa: S101  # the source of a class is a class
     for field, text in zip(body.body, body.body[1:], strict=False):
@@ -138,10 +147,7 @@ def _one_line(text: str) -> str:
 def _spell(kind: Any) -> str:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        bounds = arguments[1]
-        given = ((words, getattr(bounds, name)) for name, words in _BOUNDS.items())
-        told = [words.format(bound) for words, bound in given if bound is not None]
-        return ", ".join((_spell(arguments[0]), *told))
+        return _spell_bounded(arguments[0], arguments[1])
     if origin in {Union, UnionType}:
         return _spell(next(argument for argument in arguments if argument is not NoneType))
     if origin is Literal:
@@ -151,6 +157,14 @@ def _spell(kind: Any) -> str:
     if origin is dict:
         return f"table of {_spell(arguments[1]).replace('list of', 'lists of')}"
     return _SPELLED[kind]
+
+
+def _spell_bounded(kind: Any, bounds: msgspec.Meta) -> str:
+    if spelled := (bounds.extra or {}).get("spelled"):
+        return str(spelled)
+    given = ((words, getattr(bounds, name)) for name, words in _BOUNDS.items())
+    limits = [words.format(bound) for words, bound in given if bound is not None]
+    return ", ".join((_spell(kind), *limits))
 
 
 def _default(field: msgspec.structs.FieldInfo) -> str:

@@ -115,7 +115,8 @@ class SqlPlanStates:
             until=Micros(self._time(c) + self._lease_us),
             taken_over=last.held,
         )
-        free = sa.or_(LEASES.c.held.is_(False), LEASES.c.until <= clock)
+        is_own = LEASES.c.executor_id == _column(executor_id)
+        free = sa.or_(LEASES.c.held.is_(False), LEASES.c.until <= clock, is_own)
         mine = sa.and_(LEASES.c.table_uuid == key, LEASES.c.epoch == last.epoch, free)
         taken = {
             "executor_id": _column(executor_id),

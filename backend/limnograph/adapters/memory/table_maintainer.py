@@ -107,7 +107,7 @@ class MemoryLake:
         """What a metadata file says, also an older one. Raises MetadataError."""
         with self._lock:
             if metadata_location not in self._states:
-                raise MetadataError("missing-file", f"{metadata_location} does not exist")
+                raise MetadataError("metadata_unreadable", f"{metadata_location} does not exist")
             return self._states[metadata_location]
 
     def append(self, name: TableName, partition: str = "", files: int = 1, rows: int = 1) -> int:

@@ -85,9 +85,9 @@ def expiry_at(metadata: TableMetadata, now: Millis, rule: RetentionRule, floor: 
         if snapshot_id in referenced:
             expired.add(snapshot_id)
         elif now - at > rule.age_ms:
-            is_staged = _is_staged(metadata, snapshot_id)
-            staged += is_staged
-            expired |= set() if is_staged else {snapshot_id}
+            unpublished = is_staged(metadata, snapshot_id)
+            staged += unpublished
+            expired |= set() if unpublished else {snapshot_id}
     return Expiry(frozenset(expired), past_refs(metadata, now), staged)
 
 
@@ -145,7 +145,7 @@ def _is_past(metadata: TableMetadata, ref: SnapshotRef, now: Millis) -> bool:
     return bool(limit) and at is not None and now - at > limit
 
 
-def _is_staged(metadata: TableMetadata, snapshot_id: int) -> bool:
+def is_staged(metadata: TableMetadata, snapshot_id: int) -> bool:
     """Whether a commit was staged by write-audit-publish and not published."""
     staged = (metadata.snapshots[snapshot_id].summary or {}).get("wap.id")
     if staged is None:

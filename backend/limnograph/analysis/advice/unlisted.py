@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from typing import TypeVar
 
 import msgspec
 
@@ -13,8 +14,11 @@ from limnograph.analysis.advice.guards import collection_guard
 from limnograph.analysis.advice.money import expiry_saving
 from limnograph.analysis.advice.planned import PlannedAction, RuleAnswer
 from limnograph.analysis.advice.words import counted, lasting, money, size
+from limnograph.analysis.locations import may_be_below
 from limnograph.domain.advice.document import NotKnown, NotWorth, PlanGuard, PlanValue, Predicted
+from limnograph.domain.metadata.table import TableMetadata
 
+AnyUnlisted = TypeVar("AnyUnlisted", bound=UnlistedFile)
 ORPHANS = "orphans"
 DEFAULT_AGE_MS, LEAST_AGE_MS = 7 * DAY_MS, 3 * DAY_MS
 """A writer that runs for long has files that no snapshot references yet: younger ones are never in a plan."""
@@ -27,10 +31,8 @@ def orphans(facts: AdviceFacts) -> list[RuleAnswer]:
     if facts.unreferenced is None:
         return [NotKnown(rule=ORPHANS, missing="no listing: unreferenced files are not in the metadata")]
     age_ms = max(LEAST_AGE_MS, facts.limits.orphan_age_ms or DEFAULT_AGE_MS)
-    due = sorted(
-        (each for each in facts.unreferenced if facts.now - each.modified_at_ms >= age_ms),
-        key=lambda each: each.location,
-    )
+    removable = removable_files(facts.unreferenced, facts.metadata)
+    due = sorted((each for each in removable if facts.now - each.modified_at_ms >= age_ms), key=lambda f: f.location)
     if not due:
         return []
     freed = sum(each.size for each in due)
@@ -56,6 +58,20 @@ def orphans(facts: AdviceFacts) -> list[RuleAnswer]:
             files=[each.location for each in due],
         )
     ]
+
+
+def removable_files(files: Iterable[AnyUnlisted], metadata: TableMetadata) -> list[AnyUnlisted]:
+    """Of a listing, the files in the table's own folders."""
+    folders = own_folders(metadata)
+    return [each for each in files if any(may_be_below(each.location, folder) for folder in folders)]
+
+
+def own_folders(metadata: TableMetadata) -> list[str]:
+    """Folders in which Iceberg's writers put the files of a table. Other files below its location may be those of
+    anyone: no plan takes them up.
+    """
+    root = metadata.location.rstrip("/")
+    return [f"{root}/data", f"{root}/metadata"]
 
 
 def listing_sha256(files: Iterable[UnlistedFile]) -> str:

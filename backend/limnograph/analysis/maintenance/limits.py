@@ -12,10 +12,14 @@ from limnograph.domain.maintenance.policy import (
     MODES,
     MaintenanceMode,
     MaintenancePolicy,
+    OrphanRule,
     PolicyRule,
     RetainedSnapshots,
 )
 from limnograph.domain.time import MICROS_PER_MS
+
+RUNS_LENGTHS = 3
+"""Unreferenced files are at least this many times as old as the longest run of a writer."""
 
 
 def rule_of(policy: MaintenancePolicy, name: TableName) -> PolicyRule | None:
@@ -50,12 +54,17 @@ def limits_of(_policy: MaintenancePolicy, rule: PolicyRule | None) -> PlanLimits
     return PlanLimits(
         quiet_ms=_ms(max(quiet)) if quiet else None,
         retention=None if retain is None else retention_rule(retain),
-        orphan_age_ms=None if rule.orphans is None else _ms(max(rule.orphans.age_us, LEAST_ORPHAN_AGE_US)),
+        orphan_age_ms=None if rule.orphans is None else _ms(_orphan_age_us(rule.orphans)),
         saved_files=rule.worth.saved_files,
         freed_bytes=rule.worth.freed_bytes,
         payback_days=rule.min_payback_days,
         paying=rule.worth.paying,
     )
+
+
+def _orphan_age_us(orphans: OrphanRule) -> int:
+    """A writer that has not committed yet has files that no snapshot references (H6)."""
+    return max(orphans.age_us, LEAST_ORPHAN_AGE_US, RUNS_LENGTHS * (orphans.longest_run_us or 0))
 
 
 def retain_of(rule: PolicyRule | None) -> RetainedSnapshots | None:

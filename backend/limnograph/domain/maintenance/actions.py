@@ -16,6 +16,8 @@ PROCEDURES: Mapping[str, str] = {
     "delta_vacuum": "vacuum",
 }
 """Procedure by rule, in the order in which an executor runs them: deletes before files, expiry before orphans."""
+STAMP = "limnograph-plan"
+"""Summary property that carries the plan id in each snapshot that an action commits."""
 ADVICE_ONLY: frozenset[str] = frozenset({"metadata_versions", "writer", "cluster", "hudi_compaction"})
 """Rules whose action no executor runs: a user or a writer changes something."""
 DELETING: frozenset[str] = frozenset({"expire_snapshots", "remove_orphan_files", "vacuum"})

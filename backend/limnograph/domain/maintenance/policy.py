@@ -37,10 +37,13 @@ class PolicyReader(NamedTuple):
 
 
 class OrphanRule(NamedTuple):
-    """From which age unreferenced files may be removed, and in which mode."""
+    """From which age unreferenced files may be removed, and in which mode. `longest_run_us`: how long a run of a writer
+    lasts at most; None: as reported runs show.
+    """
 
     age_us: int = DEFAULT_ORPHAN_AGE_US
     mode: MaintenanceMode = "approve"
+    longest_run_us: int | None = None
 
 
 class LeastWorth(NamedTuple):

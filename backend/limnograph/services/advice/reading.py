@@ -13,6 +13,7 @@ from limnograph.domain.advice.survey import SurveyedPartition, TableSurvey
 from limnograph.domain.errors import MetadataError, SourceError
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.maintenance.actions import STAMP
 from limnograph.domain.maintenance.policy import RetainedSnapshots
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
@@ -31,7 +32,7 @@ NEWEST, REWRITES = 30, 20
 """Snapshots that are read to their entries: the newest, and the newest rewrites with the commits before them, so that
 rules see what a rewrite changed. Of all others, the summaries suffice.
 """
-_SUMMARY = ("operation", "wap.id", "published-wap-id", "hudi.action")
+_SUMMARY = ("operation", "wap.id", "published-wap-id", "hudi.action", STAMP)
 
 
 def advice_reading(

@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from limnograph.analysis.maintenance.guards.every import unsatisfied
 from limnograph.analysis.maintenance.limits import rule_of
 from limnograph.domain.errors import Conflict, LimnographError, PlanMoved
 from limnograph.domain.facts.plans import PlanFact
@@ -17,10 +18,11 @@ from limnograph.domain.maintenance.actions import PROCEDURES, place_of
 from limnograph.domain.maintenance.policy import PolicyRule
 from limnograph.domain.maintenance.states import WAITING
 from limnograph.domain.time import Micros
+from limnograph.services.maintenance.breaker_panel import BreakerPanel
 from limnograph.services.maintenance.judging import PlanJudge
 from limnograph.services.maintenance.parts import ExecutorParts
 from limnograph.services.maintenance.plan_progress import next_of
-from limnograph.services.maintenance.planning import ExactPlan, PlannedTable
+from limnograph.services.maintenance.planning import PlannedTable
 from limnograph.services.maintenance.proposals import AGAIN, approved_by_policy, is_own, proposed
 from limnograph.services.maintenance.recovery import PlanRecovery
 from limnograph.services.maintenance.report import RoundReport, report_of
@@ -40,8 +42,8 @@ class MaintenanceExecutor:
 
     def __init__(self, parts: ExecutorParts) -> None:
         self._parts = parts
-        self._judge = PlanJudge(parts.policy, parts.states, parts.clock)
-        settling = PlanSettling(parts, self._judge)
+        self._judge = PlanJudge(parts.policy, parts.states, parts.clock, parts.meta_namespaces)
+        settling = PlanSettling(parts, BreakerPanel(parts.policy, parts.states))
         self._runner = PlanRunner(parts, self._judge, settling)
         self._recovery = PlanRecovery(parts, settling)
         self._seen: dict[TableName, tuple[str, Micros]] = {}
@@ -142,21 +144,17 @@ class MaintenanceExecutor:
             if fact.state == "proposed" and is_own(fact) and fact.plan_id not in current:
                 found |= self._recorded(next_of(fact, "withdrawn", reason="the rules no longer recommend it"))
         for exact in planned.plans:
-            if not self._judge.is_executed(rule, exact.plan.action):
-                continue
             last = known.get(exact.plan_id)
+            decision = self._judge.decide(planned, exact, None, None)
+            if decision.verdict in {"advise", "refuse"}:
+                continue  # the policy never runs it
             if last is None or last.state in AGAIN:
                 found |= self._recorded(proposed(planned, exact, rule, last))
             now = found.get(exact.plan_id, last)
-            if now is not None and now.state == "proposed" and self._judge.is_automatic(rule, exact.plan.action):
-                found |= self._approved(planned, exact, rule, now)
+            is_free = decision.verdict == "run" and now is not None and now.state == "proposed"
+            if now is not None and is_free and not unsatisfied(self._judge.guards(planned, exact, None)):
+                found |= self._recorded(approved_by_policy(now, rule, decision.text))
         return found
-
-    def _approved(
-        self, planned: PlannedTable, exact: ExactPlan, rule: PolicyRule, fact: PlanFact
-    ) -> dict[str, PlanFact]:
-        decision = self._judge.decide(planned, exact, None, fact)
-        return self._recorded(approved_by_policy(fact, rule, decision.text)) if decision.verdict == "run" else {}
 
     def _recorded(self, fact: PlanFact) -> dict[str, PlanFact]:
         """A transition, unless another program was first: the next round sees its state."""
@@ -186,7 +184,10 @@ class MaintenanceExecutor:
                 continue
             approval = self._judge.approval_of(fact) if fact.state in WAITING else None
             decision = self._judge.decide(planned, exact, approval, fact)
-            report.plans.append(report_of(fact, planned.opened.name, decision.text, decision.verdict))
+            unmet = unsatisfied(self._judge.guards(planned, exact, approval)) if decision.verdict == "run" else []
+            text = " ".join(each.text for each in unmet) or decision.text
+            verdict = "wait" if unmet else decision.verdict
+            report.plans.append(report_of(fact, planned.opened.name, text, verdict))
 
 
 def named(fact: PlanFact) -> TableName:

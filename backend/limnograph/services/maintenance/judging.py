@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+from collections.abc import Collection, Mapping
 
 from limnograph.analysis.maintenance.decision import (
     ActionDecision,
@@ -11,34 +12,34 @@ from limnograph.analysis.maintenance.decision import (
     decide,
     decisions,
 )
+from limnograph.analysis.maintenance.guards.every import guards_of
+from limnograph.analysis.maintenance.guards.facts import GuardFacts
 from limnograph.analysis.maintenance.limits import mode_of
+from limnograph.domain.advice.document import PlanGuard
 from limnograph.domain.facts.plans import PlanFact
-from limnograph.domain.maintenance.leases import MaintenanceBreaker
 from limnograph.domain.maintenance.policy import DAY_US, MaintenancePolicy, PolicyRule
-from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.plan_states import PlanStates
 from limnograph.services.maintenance import problems as codes
 from limnograph.services.maintenance.planning import ExactPlan, PlannedTable
+from limnograph.services.maintenance.verification import stamp
 
+ENGINES: Mapping[str, str] = {"iceberg": "spark", "delta": "deltalake"}
+"""Engine by table format."""
 MOST_SKEW_US = 300_000_000
 """Difference between this machine's clock and the database's above which nothing is executed: one of them decides what
 is old, the other one when files were modified.
 """
 
 
-class ConflictRetry(NamedTuple):
-    """When a plan is retried after a conflict. `breaker`: to open, if it was one too many."""
-
-    not_before: Micros
-    breaker: MaintenanceBreaker | None = None
-
-
 class PlanJudge:
     """Immutable after construction. Methods block, and raise SourceError."""
 
-    def __init__(self, policy: MaintenancePolicy, states: PlanStates, clock: Clock) -> None:
+    def __init__(
+        self, policy: MaintenancePolicy, states: PlanStates, clock: Clock, meta_namespaces: Collection[str]
+    ) -> None:
         self._policy, self._states, self._clock = policy, states, clock
+        self._meta_namespaces = meta_namespaces
 
     def approval_of(self, fact: PlanFact) -> PlanApproval:
         """Who approved a plan. When it is queued, the time of that counts: it is not earlier than the approval."""
@@ -60,18 +61,29 @@ class PlanJudge:
         first = [] if skew is None else [ActionDecision("wait", codes.SKEWED, skew, None)]
         return [*first, *decisions(self._facts(table, exact, approval, fact))]
 
-    def after_conflict(self, fact: PlanFact) -> ConflictRetry:
-        """When a plan is tried again after another writer was first."""
-        now = self._states.now()
-        count = sum(
-            1 for each in self._states.plans(table_uuids=[fact.table_uuid or ""]) if each.problem == codes.CONFLICT
+    def guards(self, table: PlannedTable, exact: ExactPlan, approval: PlanApproval | None) -> list[PlanGuard]:
+        """The guards of the action, also those that hold."""
+        names = [(fact.plan_id, fact.attempt or 1) for fact in self._states.plans()]
+        facts = GuardFacts(
+            plan=exact.plan,
+            metadata=table.reading.metadata,
+            name=table.opened.name,
+            now=self._states.now(),
+            machine_now=self._clock.now(),
+            table_uuid=table.opened.table_uuid,
+            own_plans={stamp(plan_id, each) for plan_id, last in names for each in range(1, last + 1)},
+            others=table.known.others,
+            meta_namespaces=self._meta_namespaces,
+            readers=table.known.advice.readers,
+            unknown_streams=table.known.unknown_streams,
+            approved_by_user=approval is not None and approval.is_by_user,
+            longest_run_us=table.known.longest_run_us,
+            unreferenced=table.listed,
+            engine=ENGINES.get(table.opened.format),
+            base_recorded=True,
+            real_path=os.path.realpath,
         )
-        delay_us = min(self._policy.conflict_after_us * 2**count, DAY_US)
-        return ConflictRetry(Micros(now + delay_us))
-
-    def is_automatic(self, rule: PolicyRule, action: str) -> bool:
-        """Whether the policy approves plans of an action itself."""
-        return mode_of(self._policy, rule, action) == "auto"
+        return guards_of(facts)
 
     def is_executed(self, rule: PolicyRule, action: str) -> bool:
         """Whether plans of an action run at all."""

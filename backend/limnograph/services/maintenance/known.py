@@ -17,9 +17,10 @@ from limnograph.analysis.advice.readers import (
     TableRead,
     needs_of,
 )
+from limnograph.analysis.maintenance.guards.facts import OtherTable
 from limnograph.domain.advice.document import AdvisedFinding
 from limnograph.domain.advice.reading import AdviceReading
-from limnograph.domain.ids import TableName, matches, normalise_location
+from limnograph.domain.ids import TableName, matches
 from limnograph.domain.maintenance.policy import PolicyRule
 from limnograph.domain.metadata.table import MAIN, TableMetadata
 from limnograph.domain.time import MICROS_PER_MS, Micros, to_micros
@@ -27,28 +28,26 @@ from limnograph.ports.catalog import TablePointer
 from limnograph.ports.table_maintainer import OpenedTable
 from limnograph.services.advice.table_advice import KnownOfTable
 
-_METADATA = "/metadata/"
 
-
-class KnownTable(NamedTuple):
+class TableSurroundings(NamedTuple):
     """None: not known.
 
     advice           for the rules
     unknown_streams  whether a reader of unknown position may need old snapshots
-    twins            other names of the same table, or of another one at its location
-    nested           other tables whose files are below its location
+    others           all other tables that are registered
+    longest_run_us   longest run of a job that writes it
     """
 
     advice: KnownOfTable
     unknown_streams: bool | None
-    twins: Sequence[TableName] | None
-    nested: Sequence[TableName] | None
+    others: Sequence[OtherTable] | None
+    longest_run_us: int | None
 
 
 class TableKnowledge(Protocol):
     """Thread-safe."""
 
-    def of(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> KnownTable:
+    def of(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> TableSurroundings:
         """What is known of a table. Raises nothing: what cannot be read is not known."""
         ...
 
@@ -59,12 +58,14 @@ class RecordedFacts(NamedTuple):
     reads      reads of the last week
     findings   open ones
     places     name, uuid and last metadata file of each table
+    longest_runs_us  longest run of a job that writes the table
     """
 
     reads: Mapping[str, Sequence[TableRead]]
     findings: Mapping[str, Sequence[AdvisedFinding]]
     saved: Mapping[str, Mapping[str, tuple[float, str]]]
     places: Sequence[tuple[TableName, str, str]]
+    longest_runs_us: Mapping[str, int] = {}
 
 
 class LakeKnowledge:
@@ -85,7 +86,7 @@ class LakeKnowledge:
     ) -> None:
         self._pointers, self._recorded, self._declared, self._complete = pointers, recorded, declared, complete
 
-    def of(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> KnownTable:
+    def of(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> TableSurroundings:
         recorded, uuid = self._recorded, opened.table_uuid
         advice = KnownOfTable(
             name=opened.name,
@@ -93,9 +94,8 @@ class LakeKnowledge:
             readers=self._readers(opened, reading, rule),
             saved=recorded.saved.get(uuid, {}) if recorded else {},
         )
-        return KnownTable(
-            advice, self._unknown_streams(opened, rule), self._twins(opened), self._nested(opened, reading)
-        )
+        streams, longest_us = self._unknown_streams(opened, rule), self._longest_run_us(opened, rule)
+        return TableSurroundings(advice, streams, self._others(opened), longest_us)
 
     def _readers(self, opened: OpenedTable, reading: AdviceReading, rule: PolicyRule) -> list[ReaderNeed] | None:
         """None unless the reads are known, or the policy says who reads."""
@@ -117,46 +117,31 @@ class LakeKnowledge:
     def _all_declared(self, name: TableName, rule: PolicyRule) -> list[DeclaredReader]:
         return [*(DeclaredReader(each.job, each.lag_us) for each in rule.readers), *self._declared(name)]
 
-    def _twins(self, opened: OpenedTable) -> list[TableName] | None:
+    def _others(self, opened: OpenedTable) -> list[OtherTable] | None:
+        """All other tables, by what is known of each: from the catalogs, and as they were recorded."""
         if not self._complete:
             return None
-        own, root = opened.name, normalise_location(opened.location)
-        found = {
-            each.name
-            for each in self._pointers
-            if each.name != own and normalise_location(root_of(each.location)) == root
+        recorded = {
+            name: (uuid, location) for name, uuid, location in (self._recorded.places if self._recorded else ())
         }
-        for name, uuid, location in self._recorded.places if self._recorded else ():
-            if name != own and (uuid == opened.table_uuid or normalise_location(root_of(location)) == root):
-                found.add(name)
-        return sorted(found)
+        found = {
+            pointer.name: OtherTable(
+                pointer.name,
+                table_uuid=recorded[pointer.name][0] if pointer.name in recorded else None,
+                metadata_location=pointer.location,
+            )
+            for pointer in self._pointers
+        }
+        for name, (uuid, location) in recorded.items():
+            if name not in found:
+                found[name] = OtherTable(name, table_uuid=uuid, metadata_location=location)
+        return [other for name, other in sorted(found.items()) if name != opened.name]
 
-    def _nested(self, opened: OpenedTable, reading: AdviceReading) -> list[TableName] | None:
-        if not self._complete:
-            return None
-        properties = reading.metadata.properties
-        roots = [
-            opened.location,
-            *(properties[key] for key in ("write.data.path", "write.metadata.path") if key in properties),
-        ]
-        inside = tuple(f"{normalise_location(root)}/" for root in roots)
-        places = [(each.name, each.location) for each in self._pointers]
-        places += [(name, location) for name, _, location in (self._recorded.places if self._recorded else ())]
-        own = normalise_location(opened.location)
-        return sorted(
-            {
-                name
-                for name, location in places
-                if name != opened.name
-                and normalise_location(root_of(location)) != own
-                and normalise_location(location).startswith(inside)
-            }
-        )
-
-
-def root_of(metadata_location: str) -> str:
-    """A table's folder, as far as its metadata file tells."""
-    return metadata_location.rpartition(_METADATA)[0] or metadata_location
+    def _longest_run_us(self, opened: OpenedTable, rule: PolicyRule) -> int | None:
+        """As declared, and not shorter than what runs show."""
+        declared = rule.orphans.longest_run_us if rule.orphans else None
+        observed = self._recorded.longest_runs_us.get(opened.table_uuid) if self._recorded else None
+        return max((each for each in (declared, observed) if each is not None), default=None)
 
 
 def retained(metadata: TableMetadata) -> tuple[list[RetainedSnapshot], list[RetainedRef]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from limnograph.domain.advice.prices import Prices
@@ -25,6 +25,7 @@ class ExecutorParts(NamedTuple):
     clock           of this machine, compared with that of the database
     executor_id     names this process, and the one that it continues
     application_id  Spark application of its actions
+    meta_namespaces `catalog.namespace` of Limnograph's own tables
     stopping        whether the program ends
     end             ends the process at once; called if a lease was lost and its action does not end
     pause           waits some seconds, less if the program ends
@@ -43,6 +44,7 @@ class ExecutorParts(NamedTuple):
     executor_id: str
     pause: Callable[[float], object]
     application_id: str | None = None
+    meta_namespaces: Collection[str] = ()
     timing: LeaseTiming = LeaseTiming()
     stopping: Callable[[], bool] = lambda: False
     end: Callable[[], object] = lambda: None

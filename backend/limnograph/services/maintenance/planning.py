@@ -20,7 +20,7 @@ from limnograph.domain.time import Micros, Millis, to_millis
 from limnograph.ports.advice_source import AdviceSource
 from limnograph.ports.table_maintainer import OpenedTable, TableMaintainer, UnreferencedFile
 from limnograph.services.advice.table_advice import JudgedTable, advise_table
-from limnograph.services.maintenance.known import KnownTable, TableKnowledge
+from limnograph.services.maintenance.known import TableKnowledge, TableSurroundings
 from limnograph.services.maintenance.narrowing import (
     approved_arguments,
     is_same,
@@ -51,7 +51,7 @@ class PlannedTable(NamedTuple):
 
     opened: OpenedTable
     reading: AdviceReading
-    known: KnownTable
+    known: TableSurroundings
     judged: JudgedTable
     plans: list[ExactPlan]
     unplanned: Sequence[NotWorth | NotKnown]
@@ -122,7 +122,7 @@ class MaintenancePlanner:
     def _judged(
         self,
         reading: AdviceReading,
-        known: KnownTable,
+        known: TableSurroundings,
         limits: PlanLimits,
         listed: Sequence[UnreferencedFile] | None,
     ) -> JudgedTable:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from limnograph.analysis.maintenance.decision import PlanApproval
+from limnograph.analysis.maintenance.guards.every import may_hold_later, unsatisfied
 from limnograph.domain.errors import (
     ActionCancelled,
     ActionConflict,
@@ -36,6 +38,8 @@ from limnograph.services.maintenance.verification import CheckedAction, stamp_of
 
 SECONDS_PER_HOUR = 3_600
 STOPPED = "the executor was stopped"
+GUARD_US = 900 * MICROS_PER_SECOND
+"""After which a guard that may hold later is checked again, microseconds."""
 UNREADABLE_US = 300 * MICROS_PER_SECOND
 """After which a table that could not be read is tried again, microseconds."""
 _FINAL = (ActionConflict, ActionCancelled, InvalidInput, MetadataError, NotFound, SourceError)
@@ -127,6 +131,13 @@ class PlanRunner:
             return self._end(progress, "queued", decision.code, decision.text, decision.retry_at)
         if decision.verdict != "run":
             return self._end(progress, "refused", decision.code, decision.text)
+        unmet = unsatisfied(self._judge.guards(planned, exact, approval))
+        if unmet:
+            text, retry_at = " ".join(each.text for each in unmet), Micros(self._parts.states.now() + GUARD_US)
+            state: PlanState = "queued" if may_hold_later(unmet) else "refused"
+            codes_of = [each.code for each in unmet]
+            retry = retry_at if state == "queued" else None
+            return self._end(progress, state, unmet[0].code, text, retry, guards=codes_of)
         if not self._spent(exact, self._parts.states.now()):
             now = self._parts.states.now()
             tomorrow = Micros(now - now % DAY_US + DAY_US)
@@ -161,8 +172,15 @@ class PlanRunner:
         return self._settling.settle(progress, opened.name, end)
 
     def _end(
-        self, progress: PlanProgress, state: PlanState, code: str, text: str, retry_at: Micros | None = None
+        self,
+        progress: PlanProgress,
+        state: PlanState,
+        code: str,
+        text: str,
+        retry_at: Micros | None = None,
+        *,
+        guards: Sequence[str] = (),
     ) -> str:
         """Record that it does not run now."""
-        progress.enter(state, problem=code, reason=text, not_before=retry_at)
+        progress.enter(state, problem=code, reason=text, not_before=retry_at, guards=list(guards))
         return text

@@ -12,12 +12,11 @@ from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.maintenance.actions import DELETING
 from limnograph.domain.maintenance.evidence import TableEvidence
-from limnograph.domain.maintenance.leases import MaintenanceBreaker
 from limnograph.domain.maintenance.states import PlanState
 from limnograph.domain.time import Micros, to_millis
 from limnograph.ports.table_maintainer import ActionOutcome, OpenedTable
 from limnograph.services.maintenance import problems as codes
-from limnograph.services.maintenance.judging import PlanJudge
+from limnograph.services.maintenance.breaker_panel import BreakerPanel
 from limnograph.services.maintenance.parts import ExecutorParts
 from limnograph.services.maintenance.plan_progress import PlanProgress
 from limnograph.services.maintenance.planning import due_at
@@ -49,8 +48,8 @@ class PlanSettling:
     stays as it is, and the next round decides.
     """
 
-    def __init__(self, parts: ExecutorParts, judge: PlanJudge) -> None:
-        self._parts, self._judge = parts, judge
+    def __init__(self, parts: ExecutorParts, panel: BreakerPanel) -> None:
+        self._parts, self._panel = parts, panel
 
     def settle(self, progress: PlanProgress, name: TableName, end: ActionEnd) -> str | None:
         """Record what is in the table after an action; returns a sentence if it is not simply done."""
@@ -74,6 +73,8 @@ class PlanSettling:
             return self._unconfirmed(progress, opened.name, found)
         if progress.fact.state == "committed" and evidence is not None:
             progress.enter("verified", **amounts(end.action.plan, evidence, end.outcome))
+        base = end.action.base
+        self._panel.after(progress.fact, opened.name, base.survey.bytes if base and base.survey else None)
         return None
 
     def _checked(
@@ -93,19 +94,8 @@ class PlanSettling:
 
     def _unconfirmed(self, progress: PlanProgress, name: TableName, found: list[VerificationProblem]) -> str:
         """A failed verification stops the action for the fleet until a user closes the breaker."""
-        fact, text = progress.fact, " ".join(each.text for each in found)
-        action = fact.action or ""
-        breaker = MaintenanceBreaker(
-            key=f"action:{action}:verification",
-            scope="action",
-            subject=action,
-            code="verification",
-            opened_by=fact.plan_id,
-            opened_at=self._parts.states.now(),
-            text=f"The verification of {action} on {name} failed: {text} The action is stopped for all tables until a "
-            "user closes this breaker.",
-        )
-        self._parts.states.open_breaker(breaker)
+        text = " ".join(each.text for each in found)
+        self._panel.unconfirmed(progress.fact, name, text)
         progress.enter("failed", problem=found[0].code, reason=f"verification failed: {text}")
         return text
 
@@ -113,7 +103,7 @@ class PlanSettling:
         """The engine failed, and no stamp is in the table. A deletion has no stamp: the table decides."""
         error, text = end.error, str(end.error)
         if isinstance(error, ActionConflict):
-            return self._conflicted(progress, text)
+            return self._conflicted(progress, opened.name, text)
         left = self._left_behind(progress.fact, opened, end.outcome)
         if isinstance(error, ActionCancelled) and not progress.is_cancelled_by_user:
             progress.enter("unknown", reason=STOPPED, **left)
@@ -199,18 +189,17 @@ class PlanSettling:
         except MetadataError:
             return None
 
-    def _conflicted(self, progress: PlanProgress, text: str) -> str:
+    def _conflicted(self, progress: PlanProgress, name: TableName, text: str) -> str:
         """Another writer was first: a new plan is made later, never from old outputs."""
-        retry = self._judge.after_conflict(progress.fact)
         progress.enter("conflicted", problem=codes.CONFLICT, reason=text)
-        progress.enter("queued", problem=codes.CONFLICT, reason=text, not_before=retry.not_before)
-        if retry.breaker is not None:
-            self._parts.states.open_breaker(retry.breaker)
+        self._panel.after(progress.fact, name)
+        retry_at = self._panel.retry_at(progress.fact)
+        progress.enter("queued", problem=codes.CONFLICT, reason=text, not_before=retry_at)
         return text
 
     def retry_at(self, fact: PlanFact) -> Micros:
         """When a plan is tried again after another writer was first."""
-        return self._judge.after_conflict(fact).not_before
+        return self._panel.retry_at(fact)
 
     def _left_behind(self, fact: PlanFact, opened: OpenedTable, outcome: ActionOutcome) -> dict[str, Any]:
         """Unreferenced files since it began to run: those of other writers that have not committed yet are among them,

@@ -44,8 +44,12 @@ class CheckedAction(NamedTuple):
 
 def stamp_of(fact: PlanFact) -> str:
     """The stamp of a plan's commits. A plan may be due again, such as that of manifests: each attempt has its own."""
-    attempt = fact.attempt or 1
-    return fact.plan_id if attempt == 1 else f"{fact.plan_id}-{attempt}"
+    return stamp(fact.plan_id, fact.attempt or 1)
+
+
+def stamp(plan_id: str, attempt: int) -> str:
+    """The stamp of an attempt of a plan."""
+    return plan_id if attempt == 1 else f"{plan_id}-{attempt}"
 
 
 def evidence_request(stamp: str, plan: PlannedAction) -> EvidenceRequest:

@@ -17,6 +17,7 @@ from limnograph.domain.advice.plans import BreakerView, PlanResult, PlanTransiti
 from limnograph.domain.answers.stream import PlanStreamEvent
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.leases import MaintenanceBreaker
+from limnograph.domain.secrecy import clean
 from limnograph.domain.time import to_millis
 
 _RESULTS = ("files_in", "files_out", "bytes_in", "bytes_out", "bytes_freed", "seconds", "cost")
@@ -43,7 +44,7 @@ def plan_fields(fact: PlanFact) -> dict[str, object]:
         "state": fact.state or "",
         "at": to_millis(fact.at),
         "actor": fact.actor,
-        "reason": fact.reason,
+        "reason": _cleaned(fact.reason),
         "attempt": fact.attempt,
         "proposed_by": fact.proposed_by,
         "approved_by": fact.approved_by,
@@ -84,7 +85,7 @@ def transition_view(fact: PlanFact) -> PlanTransition:
         at=to_millis(fact.at),
         attempt=fact.attempt,
         actor=fact.actor,
-        reason=fact.reason,
+        reason=_cleaned(fact.reason),
         policy=fact.policy,
         problem=fact.problem,
     )
@@ -148,7 +149,7 @@ def breaker_view(breaker: MaintenanceBreaker, table: str | None) -> BreakerView:
         code=breaker.code,
         opened_by=breaker.opened_by,
         opened_at=to_millis(breaker.opened_at),
-        text=breaker.text,
+        text=clean(breaker.text),
         half_open_at=to_millis(breaker.half_open_at),
     )
 
@@ -177,6 +178,11 @@ def _partitions(arguments: str | None) -> list[str]:
     if scope.whole_table:
         return []
     return list(dict.fromkeys(text for group in scope.groups for _, text in group.partitions))
+
+
+def _cleaned(text: str | None) -> str | None:
+    """A text of an executor or of a user without credentials: an executor quotes errors of catalogs and stores."""
+    return None if text is None else clean(text)
 
 
 def _estimate(low: float | None, mid: float | None, high: float | None) -> Estimate | None:

@@ -149,7 +149,8 @@ def _orphans(place: str, orphans: OrphanSettings) -> OrphanRule:
         days = least_us // DAY_US
         why = 'the floor in mode "auto"' if mode == MODES[-1] else "the floor of every removal of unreferenced files"
         raise SettingsError(f"{place}.age", f"must be at least {days}d, {why}")
-    return OrphanRule(age_us, mode)
+    longest = orphans.longest_run
+    return OrphanRule(age_us, mode, _above_zero(f"{place}.longest_run", longest) if longest else None)
 
 
 def _worth(place: str, worth: WorthSettings) -> LeastWorth:

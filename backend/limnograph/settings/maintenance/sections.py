@@ -55,6 +55,10 @@ class OrphanSettings(FrozenSettings, frozen=True, kw_only=True):
     """Age from which files are removed; at least 3d, and 7d in mode `auto`."""
     mode: Mode = "approve"
     """Mode of this action, if it is stricter than that of the policy."""
+    longest_run: DurationText = ""
+    """How long a run of any writer lasts at most, if writers do not report their runs. Files younger than three times
+    that stay.
+    """
 
 
 class PolicySettings(FrozenSettings, frozen=True, kw_only=True):

@@ -348,8 +348,8 @@ export interface paths {
         };
         /**
          * One plan
-         * @description The last transition of a plan and all earlier ones, its promise and its result, what stands in the way, and what
-         *     the caller may decide. A decision sends `arguments_sha256` and `seq` of this response.
+         * @description The last transition of a plan and all earlier ones, its promise and its result, guards that do not hold, and
+         *     what the caller may decide. A decision sends `arguments_sha256` and `seq` of this response.
          */
         get: operations["getPlan"];
         put?: never;
@@ -416,8 +416,8 @@ export interface paths {
         put?: never;
         /**
          * Decide against a proposed plan
-         * @description Requires the scope `maintain:approve`. The plan is not proposed again until someone proposes it. 409 as for an
-         *     approval.
+         * @description Requires the scope `maintain:approve`. The rules do not propose the plan again for seven days; users may. 409 as
+         *     for an approval.
          */
         post: operations["dismissPlan"];
         delete?: never;

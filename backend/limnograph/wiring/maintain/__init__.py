@@ -1,0 +1,1 @@
+"""Builds `limnograph maintain`: the executor over writable catalogs. Nothing of it is part of the server."""
