@@ -94,7 +94,8 @@ class TableMaintainer(Protocol):
         """Run an action on the opened state. `reached(name)` passes a failpoint: `maintain.outputs-written` before each
         commit of new files, `maintain.committed` after each commit, `maintain.files-deleted` after the deletions. An
         exception of it ends the action and is raised. `cancelled` is called at least every 2 s; when it is True, the
-        work ends and nothing more is committed. Raises InvalidInput, ActionConflict, ActionCancelled, SourceError.
+        work ends and nothing more is committed. Both may be called by another thread. Raises InvalidInput,
+        ActionConflict, ActionCancelled, SourceError.
         """
         ...
 

@@ -38,7 +38,7 @@ def action_error(error: Exception) -> LimnographError:
     for kind, message in found:
         if kind in _CONFLICTS:
             return ActionConflict(f"another writer committed first: {first_line(message)}")
-        if kind == "OutOfMemoryError":
+        if kind == "OutOfMemoryError" or "java.lang.OutOfMemoryError" in message:
             return SourceError("spark", "out of memory; set a larger spark.driver.memory or spark.executor.memory")
     kinds = {kind for kind, _ in found}
     if kinds & {"IllegalArgumentException", "UnsupportedOperationException"}:

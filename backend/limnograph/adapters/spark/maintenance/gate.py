@@ -25,7 +25,8 @@ _log = logging.getLogger("limnograph.maintain")
 
 
 class ActionGate:
-    """Failpoints and cancellation of one action. Thread-safe: `_ended` is an event, `error` is set once.
+    """Failpoints and cancellation of one action. Thread-safe: `_ended` is an event, the rest is guarded by `_lock`, so
+    that of two groups that finish together one passes its failpoint at a time.
 
     error   what a failpoint raised
     tried, passed  commits that began, and those that succeeded
@@ -38,7 +39,7 @@ class ActionGate:
 
     def __init__(self, reached: Callable[[str], None], cancelled: Callable[[], bool], *, writes: bool) -> None:
         self._reached, self._cancelled, self._writes = reached, cancelled, writes
-        self._ended = threading.Event()
+        self._ended, self._lock = threading.Event(), threading.RLock()
         self.error: BaseException | None = None
         self.tried = self.passed = 0
 
@@ -52,18 +53,23 @@ class ActionGate:
         into Java, it would look like a failed commit.
         """
         try:
-            if phase == "after":
-                self.passed += 1
-                self._reached(COMMITTED)
-                return True
-            self.tried += 1
-            if self._writes:
-                self._reached(OUTPUTS)
-            return not self.ask()
+            with self._lock:
+                return self._after() if phase == "after" else self._before()
         except BaseException as error:  # noqa: BLE001 - raised by `check`
             self.error = self.error or error
             self._ended.set()
             return False
+
+    def _before(self) -> bool:
+        self.tried += 1
+        if self._writes:
+            self._reached(OUTPUTS)
+        return not self.ask()
+
+    def _after(self) -> bool:
+        self.passed += 1
+        self._reached(COMMITTED)
+        return True
 
     def ask(self) -> bool:
         """Whether the action must end; asks the user's decision."""

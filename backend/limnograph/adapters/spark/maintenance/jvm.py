@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-TOOLS = "limnograph.LakeTools"
+TOOLS = "LakeTools"
 LISTED, NAMED = "location string, size bigint, modified_at_ms bigint", "location string, kind int"
 
 
@@ -64,10 +64,12 @@ class IcebergJvm:
 
                 start: Any = ensure_callback_server_started
                 start(self._inner.sparkContext._gateway)  # noqa: SLF001 - gates are called back
+                name = f"{TOOLS}_{uuid4().hex}"  # py4j finds methods by the name of the class, whatever its loader
+                source = Path(__file__).with_name(f"{TOOLS}.java").read_text()
                 compiler = self.java.org.codehaus.janino.SimpleCompiler()
                 compiler.setParentClassLoader(self.java.java.lang.Thread.currentThread().getContextClassLoader())
-                compiler.cook(Path(__file__).with_name("LakeTools.java").read_text())
-                self._tools = compiler.getClassLoader().loadClass(TOOLS).newInstance()
+                compiler.cook(source.replace(f"class {TOOLS}", f"class {name}"))
+                self._tools = compiler.getClassLoader().loadClass(f"limnograph.{name}").newInstance()
             return self._tools
 
     def load(self, name: TableName) -> Any:
@@ -97,6 +99,10 @@ class IcebergJvm:
         """A metadata table, such as `ALL_FILES`, of exactly the state of a Java Table."""
         wanted = getattr(self.iceberg.MetadataTableType, kind)
         return self.frame(self.iceberg.spark.SparkTableUtil.loadMetadataTable(self.spark, table, wanted))
+
+    def snapshot(self, table: Any, snapshot_id: int) -> DataFrame:
+        """The rows of a snapshot, with its deletes applied. No name of a table is written into a statement."""
+        return self.frame(self.iceberg.spark.SparkTableUtil.loadTable(self.spark, table, snapshot_id))
 
     def frame(self, dataset: Any) -> DataFrame:
         """A Java Dataset as a DataFrame."""

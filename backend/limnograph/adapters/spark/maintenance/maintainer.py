@@ -68,12 +68,9 @@ class SparkMaintainer:
         held = {each["snapshot-id"] for each in java_table(table).document.get("snapshots", ())}
         if snapshot_id not in held:
             raise NotFound(f"{table.name.plain} has no snapshot {snapshot_id}")
-        parts = (table.name.catalog, *table.name.levels, table.name.plain.table)
-        name = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
-        selected = f" WHERE {where}" if where else ""
-        text = f"SELECT count(*) AS rows FROM {name} VERSION AS OF {int(snapshot_id)}{selected}"  # noqa: S608 - quoted
         try:
-            return int(self._session.sql(text).collect()[0]["rows"])
+            found = self._jvm.snapshot(java_table(table).table, snapshot_id)
+            return int((found.where(where) if where else found).count())
         except Exception as error:
             raise action_error(error) from error
 

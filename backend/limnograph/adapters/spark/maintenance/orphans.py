@@ -33,7 +33,7 @@ def unreferenced(jvm: IcebergJvm, opened: OpenedTable, table: Any, older_than_ms
     below the location, or the location of a file is ambiguous.
     """
     files = _listing(jvm, opened.location, table)
-    _refuse_nested(files, table, opened.location)
+    _refuse_nested(jvm, files, table, opened.location)
     root = len(opened.location.rstrip("/"))
     files = files.where(~files["location"].substr(root + 1, MOST_CHARACTERS).rlike(_hidden(table)))
     return free_files(files.where(f"modified_at_ms < {int(older_than_ms)}"), all_files(jvm, table))
@@ -58,14 +58,15 @@ def free_files(listed: DataFrame, reached: DataFrame) -> list[UnreferencedFile]:
     return sorted(UnreferencedFile(row.location, row.size, row.modified_at_ms) for row in found)
 
 
-def _refuse_nested(files: DataFrame, table: Any, location: str) -> None:
+def _refuse_nested(jvm: IcebergJvm, files: DataFrame, table: Any, location: str) -> None:
     """Metadata of another table below the location (H7): its files would look like unreferenced ones of this table."""
-    own = normalise_location(table.operations().current().metadataFileLocation()).rpartition("/")[0]
+    logged = jvm.iceberg.ReachableFileUtil.metadataFileLocations(table, False)
+    own = {normalise_location(each).rpartition("/")[0] for each in logged}
     metadata = files.where("location RLIKE '[.]metadata[.]json(|[.]gz)$|/(_delta_log|[.]hoodie)/'")
     folders = metadata.selectExpr(f"regexp_replace({KEY}, '/[^/]*$', '') AS folder").distinct().collect()
     root = normalise_location(location)
     for folder in sorted(normalise_location(row.folder) for row in folders):
-        if folder not in {own, f"{root}/metadata"}:
+        if folder not in {*own, f"{root}/metadata"}:
             raise MetadataError("location_shared", f"another table has its metadata at {folder}")
 
 
@@ -73,10 +74,10 @@ def remove(jvm: IcebergJvm, opened: OpenedTable, request: ActionRequest, gate: A
     """Delete the named files that neither the opened nor the present state reaches."""
     if request.older_than_ms is None:
         raise InvalidInput("older_than_ms", "must say how old a file has to be")
-    before = java_table(opened)
-    if before.document.get("properties", {}).get("gc.enabled", "true").lower() == "false":
-        raise SourceRejected("table", "gc.enabled is false: its files may belong to other tables")
-    present = jvm.load(opened.name)
+    before, present = java_table(opened), jvm.load(opened.name)
+    for table in (before.table, present):
+        if (table.properties().get("gc.enabled") or "true").lower() == "false":
+            raise SourceRejected("table", "gc.enabled is false: its files may belong to other tables")
     free = _keys(unreferenced(jvm, opened, present, request.older_than_ms))
     if present.operations().current().metadataFileLocation() != opened.metadata_location:
         free = {key: free[key] for key in free.keys() & _keys(unreferenced(jvm, opened, before.table, _NEVER)).keys()}

@@ -65,15 +65,15 @@ def rewrite(jvm: IcebergJvm, opened: OpenedTable, request: ActionRequest, gate: 
         if gate.tried and (found := stamps_now(jvm, table, request.plan_id)):
             return ActionOutcome(snapshot_ids=found)  # A catalog may lose its answer to a commit that it made.
         raise action_error(error) from error
-    if partial or gate.error is not None:
+    if partial or gate.error is not None:  # A whole rewrite that ended before the cancellation has succeeded.
         gate.check()
     ids = stamps_now(jvm, table, request.plan_id)
     if not ids and failed:
         raise SourceError("spark", "no file group could be rewritten; the log of the driver has the cause")
     if not ids and gate.tried:
         raise ActionConflict(f"another writer committed first: none of {gate.tried} commits succeeded")
-    complete = not failed and gate.tried == gate.passed
-    return outcome._replace(snapshot_ids=ids, left_behind=() if complete else None)
+    # With partial progress, files of a group that failed in between may stay, and no result counts them (H5).
+    return outcome._replace(snapshot_ids=ids, left_behind=None if partial else ())
 
 
 def _filtered(jvm: IcebergJvm, action: Any, table: Any, request: ActionRequest) -> Any:
