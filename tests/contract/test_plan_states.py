@@ -29,7 +29,7 @@ from limnograph.ports.plan_states import BudgetLimits
 from limnograph.services.plans.rebuild import rebuild
 
 NO_POSTGRES = postgres.program("initdb") is None
-TABLES = ("inbox", "plan_state", "maintenance_lease", "maintenance_budget", "maintenance_breaker")
+TABLES = ("inbox", "plan_state", "plan_outcome", "maintenance_lease", "maintenance_budget", "maintenance_breaker")
 LEASE_S = 0.4
 SECOND = 1_000_000
 
@@ -164,6 +164,26 @@ def test_plans_are_listed_by_state_and_table_newest_first(world: World) -> None:
     assert world.states.plan("odd\x00" * 100) is None
 
 
+def test_what_became_of_actions_is_kept_of_each_attempt(world: World) -> None:
+    """Two conflicts in a row are two, although a plan has one last transition."""
+    world.states.record([proposed("a"), proposed("b", "t2")])
+    before = world.states.now()
+    lost = ("leased", "checking", "running", "conflicted", "queued")
+    moved(world.states, "a", "approved", *lost, *lost, *lost[:3], "committed", "verified", "proposed")
+    moved(world.states, "b", "approved", *lost[:3], "failed")
+    found = world.opened().outcomes(before)
+    assert [(each.plan_id, each.state) for each in found] == [
+        ("a", "conflicted"),
+        ("a", "conflicted"),
+        ("a", "committed"),
+        ("a", "verified"),
+        ("b", "failed"),
+    ]
+    assert [each.state for each in world.opened().outcomes(before, ["t2", *map(str, range(600))])] == ["failed"]
+    assert [each.state for each in world.opened().outcomes(found[2].at, ["t1"])] == ["committed", "verified"]
+    assert world.opened().outcomes(world.states.now() + SECOND) == []
+
+
 @pytest.mark.parametrize(
     ("seq", "state"), [(1, "proposed"), (3, "approved"), (2, "running"), (2, "nonsense"), (2, None)]
 )
@@ -276,6 +296,15 @@ def test_an_older_backup_moves_forward_and_newer_states_stay(world: World) -> No
     assert world.states.plan("a") == newer
     assert world.states.plan("b").at is not None
     assert world.states.restore([first]) == 0
+
+
+def test_an_executor_that_was_started_again_gets_its_lease(world: World) -> None:
+    before = world.states.acquire("t1", "one", "p1")
+    after = world.opened().acquire("t1", "one", "p2")
+    assert (after.epoch, after.taken_over) == (before.epoch + 1, True)
+    with pytest.raises(LeaseLost):
+        world.states.renew(before)
+    assert world.opened().acquire("t1", "two", "p2") is None
 
 
 def test_one_executor_holds_a_table_and_fences_those_before_it(world: World) -> None:

@@ -63,9 +63,9 @@ def is_surely_below(inner: str, folder: str, real_path: RealPath | None = None) 
     if _spelling(inner) != _spelling(folder):
         return False
     one, root = parsed(inner), parsed(folder)
-    if ".." in one.path or "." in one.path or ".." in root.path:
-        return False
     paths = [(one.path, root.path), (_decoded(one.path), _decoded(root.path))]
+    if any({".", ".."} & set(path) for pair in paths for path in pair):
+        return False
     if one.scheme == "file":
         if real_path is None:
             return False

@@ -36,6 +36,12 @@ class PlanStates(Protocol):
         """The last transition of each plan, newest first; only those in these states or of these tables, if given."""
         ...
 
+    def outcomes(self, since: Micros, table_uuids: Collection[str] = ()) -> list[PlanFact]:
+        """Transitions into one of OUTCOMES at or after an instant, oldest first; only of these tables, if given. Those
+        of the last OUTCOMES_US are kept; after the loss of a database, only later ones are known.
+        """
+        ...
+
     def record(self, facts: Sequence[PlanFact]) -> list[PlanFact]:
         """Record transitions, all or none, and return them as recorded: `at` and `observed_at` are the database's
         clock. Each fact must have `seq` one above the recorded one (1: the plan is new), and a state that may follow.

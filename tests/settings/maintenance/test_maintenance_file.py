@@ -238,3 +238,22 @@ def test_the_settings_file_itself_must_not_have_the_section(tmp_path: Path) -> N
     (tmp_path / "limnograph.toml").write_text(CATALOG + "[maintenance.catalogs.lake]\n")
     with pytest.raises(SettingsError, match=r"limnograph\.toml:5: maintenance: belongs in a file of its own"):
         load(tmp_path / "limnograph.toml", {})
+
+
+def test_tables_without_a_catalog_are_written_with_the_properties_of_files(tmp_path: Path) -> None:
+    paths = (
+        '[[observe.paths]]\nformat = "delta"\nname = "landing.orders"\nlocation = "s3://b/orders"\n'
+        'properties = { "s3.region" = "eu-west-1", "s3.access-key-id" = "reads" }\n'
+        '[[observe.warehouses]]\nname = "wh"\nlocation = "s3://b/wh"\n'
+    )
+    text = HEAD.replace("lake", "files") + (
+        '[maintenance.catalogs.files]\n"s3.access-key-id" = "writes"\n"delta.commits" = "conditional-put"\n'
+    )
+    text = text.replace("[maintenance.catalogs.files]\n", "", 1)
+    found = loaded(tmp_path, text, CATALOG + paths)
+    assert found.catalogs == {"files"}
+    assert list(found.settings.catalogs) == ["lake"]
+    (path,), (warehouse,) = found.settings.observe.paths, found.settings.observe.warehouses
+    written = {"s3.access-key-id": "writes", "delta.commits": "conditional-put"}
+    assert path.properties == {"s3.region": "eu-west-1", **written}
+    assert warehouse.properties == written

@@ -13,10 +13,11 @@ import msgspec
 import sqlalchemy as sa
 
 from limnograph.adapters.inbox.database import InboxDatabase
-from limnograph.adapters.inbox.schema import BREAKERS, BUDGETS, ITEMS, LEASES, PLANS
+from limnograph.adapters.inbox.schema import BREAKERS, BUDGETS, ITEMS, LEASES, OUTCOMES, PLANS
 from limnograph.adapters.inbox.store import row_of
 from limnograph.domain.errors import LeaseLost, PlanMoved, SourceUnavailable
 from limnograph.domain.facts.plans import PlanFact
+from limnograph.domain.maintenance import states
 from limnograph.domain.maintenance.leases import LEASE_US, BudgetSpent, MaintenanceBreaker, TableLease
 from limnograph.domain.maintenance.moves import lost_lease, moved
 from limnograph.domain.time import Micros
@@ -36,6 +37,7 @@ class SqlPlanStates:
     def __init__(self, database: InboxDatabase, lease_us: int = LEASE_US) -> None:
         self._database, self._lease_us = database, lease_us
         self._put = database.insert(ITEMS).on_conflict_do_nothing(index_elements=["kind", "key"])
+        self._outcome = database.insert(OUTCOMES).on_conflict_do_nothing(index_elements=["plan_id", "seq"])
         self._new = database.insert(PLANS).on_conflict_do_nothing(index_elements=["plan_id"])
 
     def now(self) -> Micros:
@@ -54,6 +56,15 @@ class SqlPlanStates:
         rows = self._database.read(lambda c: c.execute(query).all())
         return [_fact(bytes(row.fact)) for row in rows if not wanted or row.table_uuid in wanted]
 
+    def outcomes(self, since: Micros, table_uuids: Collection[str] = ()) -> list[PlanFact]:
+        wanted = {_column(uuid) for uuid in table_uuids}
+        query = sa.select(OUTCOMES.c.table_uuid, OUTCOMES.c.fact).where(OUTCOMES.c.at >= since)
+        if 0 < len(wanted) <= _MOST:
+            query = query.where(OUTCOMES.c.table_uuid.in_(sorted(wanted)))
+        query = query.order_by(OUTCOMES.c.at, OUTCOMES.c.plan_id, OUTCOMES.c.seq)
+        rows = self._database.read(lambda c: c.execute(query).all())
+        return [_fact(bytes(row.fact)) for row in rows if not wanted or row.table_uuid in wanted]
+
     def record(self, facts: Sequence[PlanFact]) -> list[PlanFact]:
         stored: list[PlanFact] = []
 
@@ -65,6 +76,9 @@ class SqlPlanStates:
                 self._move(connection, fact)
                 item = InboxItem("plan", item_key(fact.plan_id, fact.seq), msgspec.json.encode(fact), at)
                 connection.execute(self._put, row_of(item))
+                if fact.state in states.OUTCOMES:
+                    connection.execute(OUTCOMES.delete().where(OUTCOMES.c.at < at - states.OUTCOMES_US))
+                    connection.execute(self._outcome.values(_outcome_row(fact)))
 
         try:
             self._database.write("record a plan", act)
@@ -201,6 +215,10 @@ def _plan_row(fact: PlanFact) -> dict[str, Any]:
         "at": fact.at or 0,
         "fact": msgspec.json.encode(fact),
     }
+
+
+def _outcome_row(fact: PlanFact) -> dict[str, Any]:
+    return {name: value for name, value in _plan_row(fact).items() if name != "state"}
 
 
 def _held_by(lease: TableLease) -> sa.ColumnElement[bool]:

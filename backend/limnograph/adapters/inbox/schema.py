@@ -29,6 +29,16 @@ PLANS = sa.Table(
     sa.Column("fact", sa.LargeBinary, nullable=False),
 )
 """The last transition of each plan. `fact`: PlanFact as JSON."""
+OUTCOMES = sa.Table(
+    "plan_outcome",
+    _METADATA,
+    sa.Column("plan_id", sa.String(200), primary_key=True),
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("table_uuid", sa.String(200), nullable=False, index=True),
+    sa.Column("at", sa.BigInteger, nullable=False, index=True),
+    sa.Column("fact", sa.LargeBinary, nullable=False),
+)
+"""Transitions of the last month that say what became of an action."""
 LEASES = sa.Table(
     "maintenance_lease",
     _METADATA,

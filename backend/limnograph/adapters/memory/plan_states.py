@@ -13,6 +13,7 @@ from limnograph.domain.errors import LeaseLost, PlanMoved
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.leases import LEASE_US, BudgetSpent, MaintenanceBreaker, TableLease
 from limnograph.domain.maintenance.moves import lost_lease, moved
+from limnograph.domain.maintenance.states import OUTCOMES, OUTCOMES_US
 from limnograph.domain.time import Micros
 from limnograph.ports.inbox import InboxItem, item_key
 from limnograph.ports.plan_states import BudgetLimits
@@ -35,6 +36,7 @@ class MemoryPlanStates:
         self.now, self._lease_us = now, lease_us
         self._lock = threading.Lock()
         self._plans: dict[str, PlanFact] = {}
+        self._outcomes: list[PlanFact] = []
         self._leases: dict[str, TableLease] = {}
         self._epochs: dict[str, int] = {}
         self._spent: dict[int, BudgetSpent] = {}
@@ -56,6 +58,16 @@ class MemoryPlanStates:
             ]
         return sorted(found, key=lambda fact: (-(fact.at or 0), fact.plan_id))
 
+    def outcomes(self, since: Micros, table_uuids: Collection[str] = ()) -> list[PlanFact]:
+        self._check()
+        with self._lock:
+            found = [
+                each
+                for each in self._outcomes
+                if (each.at or 0) >= since and (not table_uuids or each.table_uuid in table_uuids)
+            ]
+        return sorted(found, key=lambda each: (each.at or 0, each.plan_id, each.seq))
+
     def record(self, facts: Sequence[PlanFact]) -> list[PlanFact]:
         self._check()
         with self._lock:
@@ -71,6 +83,8 @@ class MemoryPlanStates:
                 [InboxItem("plan", item_key(f.plan_id, f.seq), msgspec.json.encode(f), at) for f in recorded.values()]
             )
             self._plans = new
+            kept = [each for each in self._outcomes if (each.at or 0) >= at - OUTCOMES_US]
+            self._outcomes = kept + [each for each in recorded.values() if each.state in OUTCOMES]
         return [recorded[fact.plan_id, fact.seq] for fact in facts]
 
     def restore(self, facts: Sequence[PlanFact]) -> int:

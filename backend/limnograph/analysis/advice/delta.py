@@ -12,12 +12,19 @@ from limnograph.analysis.advice.money import expiry_saving
 from limnograph.analysis.advice.planned import PlannedAction, RuleAnswer
 from limnograph.analysis.advice.rewrite import MOST_PARTITIONS, ChosenGroup, ChosenGroups, planned
 from limnograph.analysis.advice.words import counted, lasting, money, size
-from limnograph.domain.advice.document import NotKnown, NotWorth, PlanValue, Predicted
+from limnograph.domain.advice.document import NotKnown, NotWorth, PlanGuard, PlanValue, Predicted
 from limnograph.domain.advice.survey import TableSurvey
 
 COMPACT, PURGE, VACUUM = "delta_compact", "delta_purge", "delta_vacuum"
 LEAST_SMALL, DELETED_SHARE, VACUUM_SHARE = 50, 0.05, 0.05
 _FILES = ("small_files", "file_burst", "too_many_files", "compaction_stopped", "hot_partition")
+PARTIAL, MOST_COMMITS = "partial-progress.enabled", "partial-progress.max-commits"
+"""deltalake commits each partition by itself; the names are those of Iceberg's rewrites."""
+_MAPPED = PlanGuard(
+    code="column_mapping",
+    ok=False,
+    text="The table uses column mapping, which deltalake cannot rewrite. Run the statement in Spark with delta-spark.",
+)
 _DELETES = ("delete_files_growing", "deletes_not_materialized")
 
 
@@ -73,7 +80,12 @@ def _planned(
         return [NotWorth(rule=rule, text=f"{who} written within the last {quiet}, and left out until then")]
     chosen = sorted(calm, key=lambda group: group.plan.outputs - group.plan.files)[:MOST_PARTITIONS]
     selection = ChosenGroups(chosen, whole=is_whole, hot=len(due) - len(calm))
-    return [planned(facts, (rule, "optimize"), selection, options, codes)]
+    if len(chosen) > 1:
+        options = {**options, PARTIAL: "true", MOST_COMMITS: str(len(chosen))}
+    found = planned(facts, (rule, "optimize"), selection, options, codes)
+    if isinstance(found, PlannedAction) and facts.metadata.properties.get("delta.columnMapping.mode", "none") != "none":
+        found = found._replace(guards=[*found.guards, _MAPPED])
+    return [found]
 
 
 def delta_vacuum(facts: AdviceFacts) -> list[RuleAnswer]:

@@ -1,4 +1,4 @@
-"""Conditions that must hold before a plan may run; the codes H1 to H19 of the hazards are in docs/adr of the plans."""
+"""Conditions that must hold before a plan may run; the hazards H1 to H19 are in docs/adr/0051."""
 
 from __future__ import annotations
 

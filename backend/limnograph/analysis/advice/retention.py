@@ -6,6 +6,7 @@ kept is decided here for both.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 from limnograph.domain.maintenance.policy import RetainedSnapshots
@@ -62,8 +63,17 @@ def stricter_retention(properties: Mapping[str, str], limit: RetentionRule | Non
 
 
 def expiry_within(metadata: TableMetadata, now: Millis, limit: RetentionRule | None) -> Expiry:
-    """What expires at `now` by the table's own retention and that of a policy, if there is one."""
-    return expiry_at(metadata, now, stricter_retention(metadata.properties, limit), limit or FLOOR)
+    """What expires at `now` by the table's own retention and that of a policy, if there is one. A snapshot that was
+    main's head within the last 24 hours stays, however old it is: a query may still read it.
+    """
+    found = expiry_at(metadata, now, stricter_retention(metadata.properties, limit), limit or FLOOR)
+    return found._replace(snapshot_ids=found.snapshot_ids - recent_heads(metadata, now))
+
+
+def recent_heads(metadata: TableMetadata, now: Millis) -> frozenset[int]:
+    """Snapshots that main left within the last 24 hours, by the table's own log."""
+    moves = pairwise(metadata.snapshot_log)
+    return frozenset(entry.value for entry, later in moves if now - later.timestamp_ms < LEAST_AGE_MS)
 
 
 def expiry_at(metadata: TableMetadata, now: Millis, rule: RetentionRule, floor: RetentionRule = FLOOR) -> Expiry:

@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from limnograph.analysis.advice.words import counted, money, size
+from limnograph.analysis.maintenance.effects import MeasuredOutcome
+from limnograph.analysis.maintenance.harm import HarmedRun
 from limnograph.analysis.maintenance.history import DONE, conflicts_in_a_row, of_table, results, since, times_taken_up
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.ids import TableName
@@ -19,7 +23,7 @@ from limnograph.domain.maintenance.policy import DAY_US, MaintenancePolicy, Poli
 from limnograph.domain.time import Micros, truncated
 
 WEEK_US = 7 * DAY_US
-HALF_OPEN_US = DAY_US
+HALF_OPEN_US, NEW_US = DAY_US, DAY_US + DAY_US // 12
 MOST_CONFLICTS, MOST_REPEATS, MOST_OFF, MOST_HARMED, MOST_WITHOUT_EFFECT = 3, 3, 3, 2, 2
 LEAST_REDUCTION = 0.01
 OFF_FACTOR, OFF_SECONDS = 3.0, 60.0
@@ -28,15 +32,6 @@ _MERGING = frozenset({"compact", "position_deletes", "delta_compact"})
 """Rules whose purpose is fewer files."""
 _BY_EFFECT = frozenset({"compact", "compact_deletes", "position_deletes", "delta_compact", "delta_purge"})
 """Rules whose purpose is faster jobs: without an effect, they cost for nothing."""
-
-
-class MeasuredOutcome(NamedTuple):
-    """The verdict on the effect of a plan, over all jobs that were measured: the worst one."""
-
-    plan_id: str
-    rule: str
-    verdict: str
-    job: str
 
 
 class BreakerFacts(NamedTuple):
@@ -179,11 +174,31 @@ def writers_failed(facts: BreakerFacts) -> MaintenanceBreaker | None:
     return _of_table(facts, "writers_failed", text)
 
 
+def harmed(facts: BreakerFacts, runs: Sequence[HarmedRun]) -> MaintenanceBreaker | None:
+    """The same from what is known later: `runs` failed because of actions on the table, also after their results were
+    recorded. Only a failure of the last day opens it: an older one was judged before.
+    """
+    recent = [each for each in runs if each.failed_at >= facts.now - WEEK_US]
+    if len(recent) < MOST_HARMED or recent[-1].failed_at < facts.now - NEW_US:
+        return None
+    jobs = ", ".join(sorted({each.job for each in recent})[:3])
+    text = f"{len(recent)} runs of {jobs} failed within 7 days because maintenance of {facts.name} committed first"
+    last = facts._replace(fact=msgspec.structs.replace(facts.fact, plan_id=recent[-1].plan_id or facts.fact.plan_id))
+    return _of_table(last, "writers_failed", text)
+
+
 def without_effect(facts: BreakerFacts) -> MaintenanceBreaker | None:
-    """One effect that made a job slower, or two in a row without any: the rule is only recommended."""
+    """A plan whose effect is the last one that was measured of its rule, and was not what it was made for."""
     outcomes = [each for each in facts.outcomes if each.rule == facts.fact.rule]
     if facts.fact.state != "measured" or not outcomes or outcomes[-1].plan_id != facts.fact.plan_id:
         return None
+    return ineffective(facts, outcomes)
+
+
+def ineffective(facts: BreakerFacts, outcomes: Sequence[MeasuredOutcome]) -> MaintenanceBreaker | None:
+    """One effect that made a job slower, or two in a row without any: the rule is only recommended. `outcomes`: of one
+    rule, oldest first; the last one is that of the plan.
+    """
     rule, last = outcomes[-1].rule, outcomes[-MOST_WITHOUT_EFFECT:]
     if last[-1].verdict == "worse":
         text = f"An action of the rule {rule} on {facts.name} made the job {last[-1].job} slower"

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from limnograph.analysis.advice.planned import PlannedAction
 from limnograph.analysis.advice.words import counted, lasting, money, size
+from limnograph.analysis.maintenance.history import bytes_read
 from limnograph.analysis.maintenance.hold_out import held_until
 from limnograph.analysis.maintenance.limits import mode_of, rule_of, stricter
 from limnograph.analysis.maintenance.windows import is_inside, next_start, window_text
@@ -64,7 +65,7 @@ class DecisionFacts(NamedTuple):
     not_before      of a queued plan
     live_bytes      of the table; None: not known
     spent           on the current UTC day
-    history         last transitions of the plans of this table, of the last 7 days at least
+    history         transitions of the plans of this table, of the last 7 days at least
     breakers        that are open
     running         actions that run at present, on other tables
     unknown_streams whether a stream of unknown name reads the table; None: not known
@@ -122,9 +123,14 @@ def decisions(facts: DecisionFacts) -> Iterator[ActionDecision]:
 def _case(facts: DecisionFacts) -> _Case:
     rule = rule_of(facts.policy, facts.name)
     mode = mode_of(facts.policy, rule, facts.plan.action)
-    if mode == "auto" and facts.plan.action in DELETING and facts.unknown_streams is not False:
+    if mode == "auto" and _may_need(facts):
         mode = stricter(mode, "approve")  # a stream of unknown position may need what is deleted
     return _Case(facts, rule, mode, f'"{rule.name}"' if rule else "No policy")
+
+
+def _may_need(facts: DecisionFacts) -> bool:
+    """Whether a stream of unknown position may need what the action deletes: old snapshots."""
+    return facts.plan.action in {"expire_snapshots", "vacuum"} and facts.unknown_streams is not False
 
 
 def _approved_by(case: _Case) -> str:
@@ -186,8 +192,7 @@ def _approved(case: _Case) -> ActionDecision | None:
         return None
     if approval is not None:
         return case.never("approval", f"A policy approved it, but now {case.who} needs the approval of a user.")
-    unknown = case.facts.unknown_streams is not False and case.facts.plan.action in DELETING
-    why = "; a stream whose position is unknown may need what it deletes" if unknown else ""
+    why = "; a stream whose position is unknown may need what it deletes" if _may_need(case.facts) else ""
     return case.answer("wait", "approval", f"It waits for the approval of a user{why}.")
 
 
@@ -274,7 +279,8 @@ def _ratio(case: _Case) -> ActionDecision | None:
             f"It rewrites {adds / facts.live_bytes:.1f} times the table; {case.who} permits {rule.max_rewrite_ratio:g}."
         )
         return case.never("rewrite_ratio", text)
-    recent = [each for each in facts.history if each.action in REWRITING and _ended_since(each, facts.now - RATIO_US)]
+    since = facts.now - RATIO_US
+    recent = [each for each in bytes_read(facts.history) if each.action in REWRITING and (each.at or 0) >= since]
     done = sum(_rewritten(each) for each in recent)
     if done + adds <= most:
         return None
@@ -285,15 +291,9 @@ def _ratio(case: _Case) -> ActionDecision | None:
     return case.answer("wait", "rewrite_ratio", text, Micros(min(each.at or 0 for each in recent) + RATIO_US))
 
 
-def _ended_since(fact: PlanFact, since: Micros) -> bool:
-    return fact.at is not None and fact.at >= since
-
-
 def _rewritten(fact: PlanFact) -> int:
     """Bytes that a plan rewrote; what it was to rewrite while that is not known."""
-    if fact.result_bytes_in is not None:
-        return fact.result_bytes_in
-    return (fact.bytes_in or 0) if fact.state in {"running", "committed", "partly", "unknown"} else 0
+    return (fact.bytes_in or 0) if fact.result_bytes_in is None else fact.result_bytes_in
 
 
 def _budget(case: _Case) -> ActionDecision | None:

@@ -11,12 +11,17 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from limnograph.analysis.maintenance.history import DONE, in_order
 from limnograph.domain.facts.events import ReportFact, RunFact
+from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_SECOND, Micros
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros
 
+UNKNOWN = "unknown job"
 RETRIES_US = 1_800 * MICROS_PER_SECOND
 """`commit.retry.total-timeout-ms`: how long Iceberg retries a commit by default."""
+UNKNOWN_SECONDS = 3_600.0
+"""Duration of an action from its lease to its commit, if it is not known."""
 _CONFLICT = re.compile(
     r"CommitFailed|ValidationException|missing (?:required |data )?files|[Cc]annot commit|[Cc]onflict"
     r"|new (?:position |equality )?deletes? for replaced|stale table metadata|was updated concurrently"
@@ -32,6 +37,7 @@ class ActionSpan(NamedTuple):
     location: str | None
     leased_at: Micros
     committed_at: Micros
+    plan_id: str = ""
 
 
 class HarmedRun(NamedTuple):
@@ -40,6 +46,30 @@ class HarmedRun(NamedTuple):
     job: str
     failed_at: Micros
     run_id: str | None
+    plan_id: str = ""
+
+
+def spans_of(history: Iterable[PlanFact], name: TableName, location: str | None = None) -> list[ActionSpan]:
+    """When actions on a table were at work, by transitions of its plans, oldest first."""
+    found: dict[tuple[str, int | None], ActionSpan] = {}
+    for each in in_order(history):
+        key = (each.plan_id, each.attempt)
+        if each.state in DONE and each.at is not None and key not in found:
+            seconds = UNKNOWN_SECONDS if each.result_seconds is None else each.result_seconds
+            leased_at = Micros(each.at - round(seconds * MICROS_PER_SECOND))
+            found[key] = ActionSpan(name, location, leased_at, each.at, each.plan_id)
+    return list(found.values())
+
+
+def harmed_by_all(
+    spans: Iterable[ActionSpan], runs: Sequence[RunFact], reports: Sequence[ReportFact] = ()
+) -> list[HarmedRun]:
+    """Runs that failed because of one of several actions, oldest first, each once. O(spans x (runs + reports))."""
+    found: dict[tuple[str, Micros], HarmedRun] = {}
+    for span in spans:
+        for each in harmed_runs(span, runs, reports):
+            found.setdefault((each.run_id or each.job, each.failed_at), each)
+    return sorted(found.values(), key=lambda each: (each.failed_at, each.job))
 
 
 def harmed_runs(span: ActionSpan, runs: Iterable[RunFact], reports: Iterable[ReportFact] = ()) -> list[HarmedRun]:
@@ -47,16 +77,16 @@ def harmed_runs(span: ActionSpan, runs: Iterable[RunFact], reports: Iterable[Rep
     a run that is known counts only if this run failed. O(runs + reports).
     """
     known = {each.run_id: each for each in _last(runs)}
-    found = {each.run_id: _harmed(each) for each in known.values() if _is_harmed(span, each)}
+    found = {each.run_id: _harmed(span, each) for each in known.values() if _is_harmed(span, each)}
     jobs = {each.job for each in found.values()}
     for report in reports:
         if not _is_lost_commit(span, report) or report.at is None:
             continue
         run = known.get(report.run_id or "")
         if run is None and (report.job_name or "") not in jobs:
-            found[report.event_id] = HarmedRun(report.job_name or "unknown job", report.at, report.run_id)
+            found[report.event_id] = HarmedRun(report.job_name or UNKNOWN, report.at, report.run_id, span.plan_id)
         elif run is not None and run.status == "failed" and _is_within(span, run):
-            found[run.run_id] = _harmed(run)
+            found[run.run_id] = _harmed(span, run)
     return sorted(found.values(), key=lambda each: (each.failed_at, each.job))
 
 
@@ -104,6 +134,6 @@ def _is_lost_commit(span: ActionSpan, report: ReportFact) -> bool:
     return span.leased_at <= report.at <= span.committed_at + RETRIES_US
 
 
-def _harmed(run: RunFact) -> HarmedRun:
+def _harmed(span: ActionSpan, run: RunFact) -> HarmedRun:
     ended = run.ended_at if run.ended_at is not None else run.at
-    return HarmedRun(run.job_name or "unknown job", ended or Micros(0), run.run_id)
+    return HarmedRun(run.job_name or UNKNOWN, ended or EPOCH, run.run_id, span.plan_id)

@@ -45,6 +45,21 @@ def results(facts: Sequence[PlanFact]) -> list[PlanFact]:
     return in_order(last.values())
 
 
+_UNDER_WAY = frozenset({"running", "unknown"})
+
+
+def bytes_read(facts: Sequence[PlanFact]) -> list[PlanFact]:
+    """The last transition of each attempt that read files: it is in the table, failed its verification, or runs."""
+    last: dict[tuple[str, int | None], PlanFact] = {}
+    for each in in_order(facts):
+        key = (each.plan_id, each.attempt)
+        if each.state in DONE | _UNDER_WAY or (each.state == "failed" and each.snapshot_ids):
+            last[key] = each
+        elif key in last and last[key].state in _UNDER_WAY:
+            del last[key]  # it ended without a commit
+    return in_order(last.values())
+
+
 def conflicts_in_a_row(facts: Sequence[PlanFact]) -> int:
     """Conflicts since an action on the table last succeeded. `facts`: of one table, oldest first."""
     count = 0

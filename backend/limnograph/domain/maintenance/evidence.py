@@ -30,11 +30,13 @@ class EvidenceRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChangedFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """Distinct files. `rows`: records that they contain, before deletes apply; `sha256`: as `files_digest`."""
+    """Distinct files. `rows`: records that they contain, before deletes apply, None: a file does not say; `sha256`: as
+    `files_digest`.
+    """
 
     files: int
     bytes: int
-    rows: int
+    rows: int | None
     sha256: str
 
 

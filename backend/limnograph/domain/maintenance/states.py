@@ -89,6 +89,10 @@ WAITING: frozenset[PlanState] = frozenset({"approved", "queued"})
 """States from which an executor may take the lease."""
 OPEN: frozenset[PlanState] = frozenset({"proposed", "conflicted", *WAITING, *HELD})
 """States of plans that wait for a user or an executor, or that one works on."""
+OUTCOMES: frozenset[PlanState] = frozenset({"committed", "partly", "verified", "measured", "conflicted", "failed"})
+"""States that say what became of an action: transitions into them are kept for a while, for breakers and budgets."""
+OUTCOMES_US = 31 * 86_400_000_000
+"""How long they are kept at least, microseconds."""
 CANCELLABLE: Mapping[PlanState, PlanState] = {
     "approved": "cancelled",
     "queued": "cancelled",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from limnograph.analysis.maintenance.backoff import retry_at
 from limnograph.analysis.maintenance.breakers import BreakerFacts, closed_by, opened, verification
+from limnograph.analysis.maintenance.history import in_order
 from limnograph.analysis.maintenance.limits import rule_of
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.maintenance.policy import DAY_US, MaintenancePolicy
+from limnograph.domain.maintenance.states import OUTCOMES_US
 from limnograph.domain.time import Micros
 from limnograph.ports.plan_states import PlanStates
 
@@ -32,8 +34,8 @@ class BreakerPanel:
 
     def retry_at(self, fact: PlanFact) -> Micros:
         """When a plan is tried again after a conflict, which is recorded."""
-        uuid = fact.table_uuid or ""
-        return retry_at(self._policy, self._states.plans(table_uuids=[uuid]), uuid, self._states.now())
+        uuid, now = fact.table_uuid or "", self._states.now()
+        return retry_at(self._policy, self._states.outcomes(Micros(now - OUTCOMES_US), [uuid]), uuid, now)
 
     def _facts(self, fact: PlanFact, name: TableName, live_bytes: int | None) -> BreakerFacts:
         now = self._states.now()
@@ -41,7 +43,7 @@ class BreakerPanel:
             now=now,
             name=name,
             fact=fact,
-            history=self._states.plans(),
+            history=in_order([*self._states.outcomes(Micros(now - OUTCOMES_US)), fact]),
             policy=self._policy,
             rule=rule_of(self._policy, name),
             spent=self._states.spent(now // DAY_US),

@@ -18,6 +18,7 @@ from limnograph.domain.maintenance.actions import PROCEDURES, place_of
 from limnograph.domain.maintenance.policy import PolicyRule
 from limnograph.domain.maintenance.states import WAITING
 from limnograph.domain.time import Micros
+from limnograph.services.maintenance.aftermath import AftermathWatch
 from limnograph.services.maintenance.breaker_panel import BreakerPanel
 from limnograph.services.maintenance.judging import PlanJudge
 from limnograph.services.maintenance.parts import ExecutorParts
@@ -46,6 +47,7 @@ class MaintenanceExecutor:
         settling = PlanSettling(parts, BreakerPanel(parts.policy, parts.states))
         self._runner = PlanRunner(parts, self._judge, settling)
         self._recovery = PlanRecovery(parts, settling)
+        self._aftermath = AftermathWatch(parts.states, parts.aftermath)
         self._seen: dict[TableName, tuple[str, Micros]] = {}
 
     def round(self, plan_id: str | None = None, *, waiting_only: bool = False) -> RoundReport:
@@ -58,6 +60,7 @@ class MaintenanceExecutor:
             report.trouble(sentence.partition(":")[0], sentence)
         locations = {pointer.name: pointer.location for pointer in listing.pointers if self._is_executed(pointer.name)}
         self._recovery.recover(frozenset(locations), report)
+        self._look_back()
         report.expired = self._expire()
         waiting = {name for fact in self._parts.states.plans(WAITING) if (name := named(fact)) in locations}
         chosen = [*sorted(waiting), *sorted(locations.keys() - waiting)]
@@ -71,6 +74,14 @@ class MaintenanceExecutor:
             report.merge(found)
         report.seconds = round(time.monotonic() - began_at, 3)
         return report
+
+    def _look_back(self) -> None:
+        """What earlier actions did to jobs may stop further ones."""
+        try:
+            for breaker in self._aftermath.look():
+                self._parts.progress(breaker.text)
+        except LimnographError as error:
+            self._parts.progress(f"what earlier actions did to jobs is not known: {error}")
 
     def _tables_of(self, plan_id: str, names: Sequence[TableName]) -> list[TableName]:
         """The table of a recorded plan; all if it is not recorded yet."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Mapping
 
 from limnograph.analysis.maintenance.decision import (
+    RATIO_US,
     ActionDecision,
     DecisionFacts,
     PlanApproval,
@@ -14,10 +15,12 @@ from limnograph.analysis.maintenance.decision import (
 )
 from limnograph.analysis.maintenance.guards.every import guards_of
 from limnograph.analysis.maintenance.guards.facts import GuardFacts
+from limnograph.analysis.maintenance.history import in_order
 from limnograph.analysis.maintenance.limits import mode_of
 from limnograph.domain.advice.document import PlanGuard
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.policy import DAY_US, MaintenancePolicy, PolicyRule
+from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.plan_states import PlanStates
 from limnograph.services.maintenance import problems as codes
@@ -106,9 +109,9 @@ class PlanJudge:
             not_before=fact.not_before if fact else None,
             live_bytes=live,
             spent=self._states.spent(now // DAY_US),
-            history=[
-                each for each in self._states.plans(table_uuids=[uuid]) if fact is None or each.plan_id != fact.plan_id
-            ],
+            history=in_order(
+                [*self._states.outcomes(Micros(now - RATIO_US), [uuid]), *self._states.plans(table_uuids=[uuid])]
+            ),
             breakers=self._states.breakers(),
             running=len(others),
             unknown_streams=table.known.unknown_streams,

@@ -8,11 +8,13 @@ from typing import NamedTuple
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.maintenance.policy import MaintenancePolicy
+from limnograph.domain.time import Micros
 from limnograph.ports.action_evidence import ActionEvidence
 from limnograph.ports.clock import Clock
 from limnograph.ports.lake import LakeListing
 from limnograph.ports.plan_states import PlanStates
 from limnograph.ports.table_maintainer import TableMaintainer
+from limnograph.services.maintenance.aftermath import AftermathFacts
 from limnograph.services.maintenance.known import TableKnowledge
 from limnograph.services.maintenance.lease_keeper import LeaseTiming
 from limnograph.services.maintenance.planning import MaintenancePlanner
@@ -26,6 +28,7 @@ class ExecutorParts(NamedTuple):
     executor_id     names this process, and the one that it continues
     application_id  Spark application of its actions
     meta_namespaces `catalog.namespace` of Limnograph's own tables
+    aftermath       runs, reported commits and effects since an instant
     stopping        whether the program ends
     end             ends the process at once; called if a lease was lost and its action does not end
     pause           waits some seconds, less if the program ends
@@ -45,6 +48,7 @@ class ExecutorParts(NamedTuple):
     pause: Callable[[float], object]
     application_id: str | None = None
     meta_namespaces: Collection[str] = ()
+    aftermath: Callable[[Micros], AftermathFacts] = lambda _since: AftermathFacts()
     timing: LeaseTiming = LeaseTiming()
     stopping: Callable[[], bool] = lambda: False
     end: Callable[[], object] = lambda: None

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from limnograph.domain.errors import SettingsError
+from limnograph.domain.ids import NO_CATALOG
 from limnograph.domain.maintenance.policy import MaintenancePolicy
 from limnograph.settings.checks import checked
 from limnograph.settings.filled import filled, flat
+from limnograph.settings.lake import ObserveSettings
 from limnograph.settings.lines import line_of
 from limnograph.settings.loading import CONFIG_ENV, load, parse, read_toml
 from limnograph.settings.located import UNKNOWN, locate
@@ -121,6 +123,8 @@ def _settings(
 def _joined(maintenance: MaintenanceSettings, settings: Settings, file: Path) -> MaintainSettings:
     catalogs = dict(settings.catalogs)
     for name, properties in maintenance.catalogs.items():
+        if name == NO_CATALOG:
+            continue
         if name not in catalogs and "type" not in properties:
             known = ", ".join(catalogs)
             raise SettingsError(
@@ -129,8 +133,13 @@ def _joined(maintenance: MaintenanceSettings, settings: Settings, file: Path) ->
             )
         catalogs[name] = catalogs.get(name, {}) | properties
     # Without a file, credentials are not read again from the settings, which have those that may only read.
+    observe = _written_without_catalog(settings.observe, maintenance.catalogs.get(NO_CATALOG, {}))
     joined = msgspec.structs.replace(
-        settings, catalogs=catalogs, meta=msgspec.structs.replace(settings.meta, catalog=settings.meta_catalog), file=""
+        settings,
+        catalogs=catalogs,
+        observe=observe,
+        meta=msgspec.structs.replace(settings.meta, catalog=settings.meta_catalog),
+        file="",
     )
     try:
         checked(joined)
@@ -145,6 +154,16 @@ def _joined(maintenance: MaintenanceSettings, settings: Settings, file: Path) ->
         spark={**settings.spark.conf, **maintenance.spark},
         master=maintenance.master or settings.spark.master,
         file=file,
+    )
+
+
+def _written_without_catalog(observe: ObserveSettings, properties: dict[str, str]) -> ObserveSettings:
+    """Paths and warehouses with the properties of `[maintenance.catalogs.files]`."""
+    replace = msgspec.structs.replace
+    return replace(
+        observe,
+        paths=tuple(replace(path, properties=path.properties | properties) for path in observe.paths),
+        warehouses=tuple(replace(each, properties=each.properties | properties) for each in observe.warehouses),
     )
 
 

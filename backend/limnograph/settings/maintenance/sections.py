@@ -128,7 +128,9 @@ class MaintenanceSettings(FrozenSettings, frozen=True, kw_only=True):
     catalogs: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     """Catalogs in which this program may write, by name. The properties are laid over those of `[catalogs.NAME]` in the
     settings; a catalog that the settings do not have needs all its properties. A catalog without a section here is
-    never written, so a section may be empty.
+    never written, so a section may be empty. `files` stands for Delta tables without a catalog: its properties are laid
+    over those of their paths and warehouses, and `delta.commits` (`conditional-put`, or `dynamodb:TABLE`) says what
+    keeps two writers on S3 from overwriting each other's commit.
     """
     policy: tuple[PolicySettings, ...] = ()
 

@@ -22,8 +22,11 @@ from limnograph.services.maintenance.planning import MaintenancePlanner
 from limnograph.services.plans.plan_records import PlanRecords
 from limnograph.services.plans.rebuild import rebuild
 from limnograph.services.watcher.catalog_actions import WatchMode
+from limnograph.settings import FILES
 from limnograph.settings.maintenance import MaintainSettings
 from limnograph.settings.prices import prices_of
+from limnograph.wiring.maintain.aftermath import aftermath_since
+from limnograph.wiring.maintain.delta_places import delta_maintainer
 from limnograph.wiring.maintain.knowledge import RecordedKnowledge
 from limnograph.wiring.maintain.maintainers import CatalogMaintainers
 from limnograph.wiring.observe import SettingsLake
@@ -65,7 +68,7 @@ def spark_session(maintain: MaintainSettings, *, verbose: bool = False) -> Spark
     from limnograph.adapters.spark.session import start_session
 
     settings = maintain.settings
-    catalogs = {name: settings.catalogs[name] for name in written(maintain)}
+    catalogs = {name: settings.catalogs[name] for name in written(maintain) if name in settings.catalogs}
     return start_session(
         catalogs,
         master=maintain.master,
@@ -99,7 +102,7 @@ def parts_of(
     prices, knowledge = prices_of(settings.prices), RecordedKnowledge(settings, clock)
     names, pool = written(maintain), IdlePool()
     spark = SparkMaintainer(session, settings.state_dir.absolute() / "maintain")
-    maintainer = CatalogMaintainers(names, spark, None)
+    maintainer = CatalogMaintainers(names, spark, delta_maintainer(settings) if FILES in names else None)
     lake = SettingsLake(settings, WatchMode.NOW, progress=progress)
     states = SqlPlanStates(InboxDatabase(settings.inbox_url))
     return ExecutorParts(
@@ -115,6 +118,7 @@ def parts_of(
         failpoints=failpoints or process_failpoints(),
         executor_id=executor_id,
         pause=stop.wait,
+        aftermath=lambda since: aftermath_since(settings, since, clock.now()),
         meta_namespaces=[f"{settings.meta_catalog}.{settings.meta.namespace}"],
         application_id=session.sparkContext.applicationId,
         timing=timing,
@@ -137,8 +141,12 @@ def executor_of(parts: ExecutorParts, maintain: MaintainSettings, progress: Prog
 
 
 def _only(listing: LakeListing, catalogs: frozenset[str]) -> LakeListing:
-    """Tables of these catalogs."""
-    pointers = tuple(each for each in listing.pointers if each.name.catalog in catalogs)
+    """Tables of these catalogs; of those without one, Delta tables."""
+    pointers = tuple(
+        each
+        for each in listing.pointers
+        if each.name.catalog in catalogs and (each.name.catalog != FILES or each.format == "delta")
+    )
     return listing._replace(pointers=pointers)
 
 

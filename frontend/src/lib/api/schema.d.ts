@@ -2568,11 +2568,25 @@ export interface components {
             watermark: number | null;
         };
         /**
+         * LedgerPlan
+         * @description The plan that caused an operation. `promised`: as it was approved; `confirmed`: what the table confirmed, null if
+         *         that is not known. Costs are in `currency`.
+         */
+        LedgerPlan: {
+            attempt: number | null;
+            confirmed: components["schemas"]["PlanResult"] | null;
+            currency: string | null;
+            plan_id: string;
+            promised: components["schemas"]["Predicted"];
+            rule: string;
+        };
+        /**
          * LedgerRow
          * @description One operation and one job (or all scans of the table, if `job_name` is empty) by one measure: the newest
          *         measurement. Bounds at 95 %; null: unbounded. `change` is in seconds, or in files for measure `files`. `runs_after`:
          *         runs since the operation that were measured, or that are known so far if there is `no_data_yet` (null: unknown).
-         *         `snapshot_id`: of a commit, null for an expiry. `owner`: of the table, as in `Finding`.
+         *         `snapshot_id`: of a commit, null for an expiry. `owner`: of the table, as in `Finding`. `plan`: null if no plan of
+         *         Limnograph caused the operation.
          */
         LedgerRow: {
             action: string | null;
@@ -2592,6 +2606,7 @@ export interface components {
             operation_id: string;
             others: string[];
             owner: string | null;
+            plan: components["schemas"]["LedgerPlan"] | null;
             ratio: number | null;
             ratio_high: number | null;
             ratio_low: number | null;

@@ -59,7 +59,8 @@ def evidence_of(storage: Storage, files: LogFiles, metadata: TableMetadata, requ
         if each.snapshot_id in log.commits
         for action in read_files(files.commit(log, each.snapshot_id, storage))
     ]
-    removed = _files(actions, adds=False)
+    known = _known(storage, files, log, [each.snapshot_id for each in stamped])
+    removed = [known.get(file.key, file) for file in _files(actions, adds=False)]
     groups = [[each for each in removed if _is_of(each, naming, group)] for group in request.groups]
     checked, missing = _existence(storage, files, log)
     return TableEvidence(
@@ -79,6 +80,25 @@ def evidence_of(storage: Storage, files: LogFiles, metadata: TableMetadata, requ
     )
 
 
+def _known(storage: Storage, files: LogFiles, log: Log, stamped: Sequence[int]) -> dict[bytes, DeltaFile]:
+    """Files as the log had them before the stamped commits: a removal may name neither rows nor partition."""
+    if not stamped:
+        return {}
+    found: dict[bytes, DeltaFile] = {}
+    for version in range(stamped[0], stamped[-1]):
+        if version in log.commits:
+            actions = read_files(files.commit(log, version, storage))
+            found |= {action.file.key: action.file for action in actions if action.adds}
+    if stamped[0] - 1 in log.commits:
+        before = open_log(log.location(log.commits[stamped[0] - 1].name), storage)
+        try:
+            live = LogReader(before, files, storage).content().files
+        except MetadataError:
+            return found  # the log begins later: what a removal names has to do
+        found = {placed.file.key: placed.file for placed in live} | found
+    return found
+
+
 def _files(actions: Iterable[FileAction], *, adds: bool) -> list[DeltaFile]:
     return list({action.file.key: action.file for action in actions if action.adds == adds}.values())
 
@@ -93,7 +113,7 @@ def _changed(files: Sequence[DeltaFile]) -> ChangedFiles:
     return ChangedFiles(
         files=len(files),
         bytes=int(sizes.sum()),
-        rows=sum(file.records or 0 for file in files),
+        rows=None if any(file.records is None for file in files) else sum(file.records or 0 for file in files),
         sha256=files_digest(paths, sizes),
     )
 

@@ -1,0 +1,1 @@
+"""Maintains Delta tables by deltalake, in a child process for each action."""
