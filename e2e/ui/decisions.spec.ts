@@ -1,7 +1,7 @@
 // Decisions on plans: approve, progress, the promise beside the result, conflicts, and breakers.
 import type { Page } from '@playwright/test';
 import { accessible } from '../axe.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, expectOnly, test } from './fixtures.ts';
 import { detailAnswer, DIGEST } from './maintenance-story.ts';
 import { at, TABLE } from './moment.ts';
 import { sideways } from './ways.ts';
@@ -77,7 +77,7 @@ test('a plan is approved for exactly its arguments, runs, and shows its promise 
   await expect(row.getByRole('cell')).toHaveText(['22', '22']);
 });
 
-test('of two decisions at once one is refused, and says so', async ({ page }) => {
+test('of two decisions at once one is refused, and says so', async ({ page, complaints }) => {
   const plan = await serve(page, APPROVER);
   await page.goto(OF_TABLE);
   await decision(page).getByRole('button', { name: 'Approve' }).click();
@@ -86,6 +86,7 @@ test('of two decisions at once one is refused, and says so', async ({ page }) =>
   await page.getByRole('button', { name: 'Approve and run' }).click();
   await expect(decision(page)).toContainText('Dismissed');
   await expect(decision(page).getByRole('alert')).toContainText('another caller moved the plan');
+  expectOnly(complaints, /409/);
 });
 
 test('the page of a plan has its history, by keyboard and on the phone', async ({ page }) => {
@@ -107,10 +108,10 @@ test('the page of a plan has its history, by keyboard and on the phone', async (
   await expect(decision(page)).toContainText('two live files are missing');
   await accessible(page);
   await page.setViewportSize({ width: 390, height: 844 });
-  expect(await sideways(page)).toEqual([]);
+  expect(await sideways(page)).toBe(0);
 });
 
-test('who may not decide is told how, and an unknown plan has a page', async ({ page }) => {
+test('who may not decide is told how, and an unknown plan has a page', async ({ page, complaints }) => {
   await page.goto(`/maintenance/plans/${PLAN}`);
   await expect(decision(page)).toContainText('maintain:approve');
   await page.route(/\/api\/v1\/maintenance\/0{32}$/, (route) =>
@@ -121,6 +122,7 @@ test('who may not decide is told how, and an unknown plan has a page', async ({ 
   );
   await page.goto(`/maintenance/plans/${'0'.repeat(32)}`);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Plan not found');
+  expectOnly(complaints, /404/);
 });
 
 test('a breaker says what it stopped and how it closes, and is closed by hand', async ({ page }) => {

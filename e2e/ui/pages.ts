@@ -109,6 +109,13 @@ export const VIEWS: readonly View[] = [
     named: true,
     asks: true,
   },
+  {
+    name: 'plan',
+    path: `/maintenance/plans/${'0'.repeat(32)}`,
+    drawn: (page) => expect(page.getByRole('list', { name: 'History, newest first' })).toBeVisible(),
+    named: true,
+    asks: true,
+  },
   { name: 'commits', path: '/commits', drawn: commitRows, named: true, asks: true },
   {
     name: 'effect ledger',
