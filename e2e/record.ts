@@ -6,7 +6,8 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './browser.ts';
-import { DEMO, Past } from './ui/past.ts';
+import { DEMO } from './demo-token.ts';
+import { Past } from './ui/past.ts';
 import { write } from './ui/recordings.ts';
 import { FOLDER, QUESTIONS } from './ui/without.ts';
 

@@ -2,6 +2,7 @@
 // LIMNOGRAPH_DEMO_URL points at a demo that runs already; else one is started (and built when there is none).
 import { defineConfig } from '@playwright/test';
 import { root, shared } from './browser.ts';
+import { SESSION } from './stack/session.ts';
 
 const given = process.env['LIMNOGRAPH_DEMO_URL'];
 const url = given ?? 'http://127.0.0.1:8797';
@@ -15,7 +16,8 @@ export default defineConfig({
     { name: 'loop', testMatch: 'whole-loop.spec.ts' },
     { name: 'pages', testIgnore: 'whole-loop.spec.ts' },
   ],
-  use: { ...shared.use, baseURL: url },
+  globalSetup: './stack/session.ts',
+  use: { ...shared.use, baseURL: url, storageState: SESSION },
   webServer: given
     ? undefined
     : {

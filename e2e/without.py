@@ -10,10 +10,11 @@ import click
 
 from limnograph.api import spa
 from limnograph.api.app import create_app
-from limnograph.demo.check.explained import parts_without
+from limnograph.demo.check.explained import services_without
 from limnograph.jobs.serve import free_port, serve
 from limnograph.settings import load
 from limnograph.wiring.cold import metrics_sources
+from limnograph.wiring.server_runtime import ServerRuntime
 
 HOST = "127.0.0.1"
 
@@ -24,10 +25,10 @@ HOST = "127.0.0.1"
 def command(config: str, snapshot_id: int) -> None:
     """Wire, serve."""
     settings = load(config)
-    parts = parts_without(settings, snapshot_id, metrics_sources(settings))
-    app = create_app(parts.backend, spa.load(), bytes, parts.around)
+    services = services_without(settings, snapshot_id, metrics_sources(settings))
+    app = create_app(services.backend, spa.load(), bytes, ServerRuntime(services).running)
     port = free_port(HOST, 0, given=False)
-    asyncio.run(serve(app, HOST, port, click.echo, parts.backend.live.close))
+    asyncio.run(serve(app, HOST, port, click.echo, services.backend.live.close))
 
 
 if __name__ == "__main__":

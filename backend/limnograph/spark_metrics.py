@@ -8,6 +8,7 @@ Limnograph.
     with job_run("churn", reads=reads, writes=writes, server="http://127.0.0.1:8787", spark=spark):
         ...
 
+If the server requires authentication, put a token of scope `webhook` into the environment variable LIMNOGRAPH_TOKEN.
 Needs only the standard library and prometheus_client. An unavailable Limnograph server never fails or delays the job.
 """
 
@@ -18,6 +19,7 @@ import collections
 import http.client
 import json
 import logging
+import os
 import threading
 import time
 import urllib.error
@@ -46,6 +48,8 @@ _FINISHED = Gauge(
 _RUNS = Counter("spark_job_runs", "Finished runs.", (*LABELS, "status"), registry=REGISTRY)
 
 MOST_BYTES = 2**63 - 1
+TOKEN_ENV = "LIMNOGRAPH_TOKEN"  # noqa: S105 - the name of a variable
+"""Environment variable with the API token (scope `webhook`) that is sent to the server."""
 RUNS, REPORTS = "/api/v1/runs", "/api/v1/notify/spark"
 MOST_REPORTS = 200
 """Reports in one body: a tenth of the bytes that the server accepts."""
@@ -268,7 +272,8 @@ class Pusher:
     def __init__(self, server: str) -> None:
         if not server.startswith(("http://", "https://")):
             raise ValueError(f"server: {server!r} is not a URL; write http://host:port")
-        self._url = server.rstrip("/")
+        self._url, token = server.rstrip("/"), os.environ.get(TOKEN_ENV, "").strip()
+        self._headers = {"content-type": "application/json", **({"authorization": f"Bearer {token}"} if token else {})}
         self._waiting: collections.deque[tuple[str, dict[str, Any]]] = collections.deque(maxlen=self.BUFFER)
         self._wake = threading.Condition()
         self._warned = False
@@ -308,7 +313,7 @@ class Pusher:
     def _send(self, path: str, body: dict[str, Any]) -> bool:
         """Send one body. Returns whether the server accepted or finally rejected it."""
         request = urllib.request.Request(  # noqa: S310 - the scheme was checked
-            self._url + path, json.dumps(body).encode(), {"content-type": "application/json"}
+            self._url + path, json.dumps(body).encode(), self._headers
         )
         try:
             with urllib.request.urlopen(request, timeout=self.TIMEOUT_SECONDS):  # noqa: S310

@@ -7,11 +7,12 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { test as base } from '@playwright/test';
+import { DEMO } from '../demo-token.ts';
 
 export { expect } from '@playwright/test';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-export const folder = process.env['LIMNOGRAPH_DEMO_DIR'] ?? join(root, '.demo');
+export const folder = DEMO;
 
 export interface Story {
   table: string;
@@ -68,13 +69,14 @@ export const tablePath = (story: Story): string => `/t/${story.table.split('.').
 /** The command itself. */
 export const limnograph = join(root, '.venv/bin/limnograph');
 
-/** A server of its own on the demo's lake; `change` edits the demo's settings before it starts. */
+/** A server of its own on the demo's lake, without login; `change` edits its settings before it starts. */
 export async function serve(
   change: (toml: string) => string,
 ): Promise<{ url: string; settings: string; stop: () => Promise<void> }> {
   const place = mkdtempSync(join(tmpdir(), 'limnograph-e2e-'));
   const settings = join(place, 'limnograph.toml');
-  writeFileSync(settings, change(readFileSync(join(folder, 'limnograph.toml'), 'utf8')));
+  const demo = readFileSync(join(folder, 'limnograph.toml'), 'utf8');
+  writeFileSync(settings, change(demo.replace('mode = "tokens"', 'mode = "none"')));
   const child = spawn(limnograph, ['serve', '--config', settings, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

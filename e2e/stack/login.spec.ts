@@ -3,6 +3,13 @@ import { execFileSync } from 'node:child_process';
 import { expect, limnograph, serve, tablePath, test } from './fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
 
+const withLogin = (toml: string) => toml.replace('mode = "none"', 'mode = "tokens"');
+
+function createToken(settings: string): string {
+  const asked = ['token', 'create', 'paged', '--scope', 'read', '--config', settings];
+  return /^lmn_[\w-]+/.exec(execFileSync(limnograph, asked, { encoding: 'utf8', stdio: 'pipe' }))?.[0] ?? '';
+}
+
 test('an alert link survives the login, and so does a page whose session ends', async ({
   page,
   story,
@@ -10,10 +17,8 @@ test('an alert link survives the login, and so does a page whose session ends', 
   complaints,
 }) => {
   test.slow(); // it starts a server
-  const server = await serve((toml) => `${toml}\n[auth]\nmode = "tokens"\n`);
-  const asked = ['token', 'create', 'paged', '--scope', 'read', '--config', server.settings];
-  const token =
-    /^lmn_[\w-]+/.exec(execFileSync(limnograph, asked, { encoding: 'utf8', stdio: 'pipe' }))?.[0] ?? '';
+  const server = await serve(withLogin);
+  const token = createToken(server.settings);
   const link = `${server.url}${tablePath(story)}?${around}&c=${story.burst.snapshot_id}#runbook`;
   const login = async () => {
     await page.getByLabel('API token').fill(token);
@@ -38,6 +43,32 @@ test('an alert link survives the login, and so does a page whose session ends', 
     // The browser itself notes a refused answer; nothing else may complain.
     expect(complaints.filter((text) => !/status of 401/.test(text))).toEqual([]);
     complaints.length = 0;
+  } finally {
+    await page.goto('about:blank');
+    await server.stop();
+  }
+});
+
+test('a login link logs in, works again, and leaves no token in the address', async ({
+  page,
+  complaints,
+}) => {
+  test.slow(); // it starts a server
+  const server = await serve(withLogin);
+  const link = (token: string) => `${server.url}/login/link?next=/alerts#${token}`;
+  try {
+    await page.goto(link(`lmn_${'0'.repeat(12)}_${'A'.repeat(43)}`));
+    await expect(page.getByRole('alert')).toHaveText('invalid token');
+    expect(complaints.splice(0).filter((text) => !/status of 401/.test(text))).toEqual([]);
+    expect(page.url()).not.toContain('lmn_');
+
+    const token = createToken(server.settings);
+    for (const times of [1, 2]) {
+      await page.goto('about:blank');
+      await page.goto(link(token));
+      await expect(page, `visit ${times}`).toHaveURL(/\/alerts#?$/);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    }
   } finally {
     await page.goto('about:blank');
     await server.stop();

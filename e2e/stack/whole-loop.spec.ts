@@ -1,10 +1,11 @@
-// The loop, live: a burst opens a finding, which has no data yet, then an effect with bounds; a compaction closes it; and
-// the ledger measures what the compaction did. Everything is real but the durations of the jobs.
+// The loop, live: a burst opens a finding, which has no data yet, then an effect with bounds; its plan is approved, and the
+// maintainer's compaction closes it; the ledger measures what that did. Everything is real but the durations of the jobs.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { APIRequestContext } from '@playwright/test';
+import { authorized } from '../demo-token.ts';
 import { expect, folder, limnograph, type Story, tablePath, test } from './fixtures.ts';
 
 const SECOND = 1_000;
@@ -43,11 +44,42 @@ async function findingOf(api: APIRequestContext, story: Story, cause: string): P
   return (await Promise.all(rows)).flat().find((each) => each.cause?.snapshot_ids.includes(cause));
 }
 
+interface Plan {
+  state: string;
+  result: { snapshot_ids: string[] } | null;
+}
+
+/** Approves the plan that merges the files of a burst, and waits until it is verified. Returns its commit. */
+async function approve(api: APIRequestContext, story: Story): Promise<string> {
+  const query = new URLSearchParams({ state: 'proposed', rule: 'compact', q: story.table });
+  interface Row {
+    seq: number;
+    arguments_sha256: string;
+    recommendation: { plan_id: string };
+  }
+  const proposed = async () => {
+    const answer = await api.get(`/api/v1/maintenance?${query}`);
+    return ((await answer.json()) as { rows: Row[] }).rows[0];
+  };
+  await expect.poll(proposed, { timeout: 3 * MINUTE, intervals: [SECOND] }).toBeTruthy();
+  const { seq, arguments_sha256, recommendation } = (await proposed())!;
+  const path = `/api/v1/maintenance/${recommendation.plan_id}`;
+  const answer = await api.post(`${path}/approve`, {
+    headers: authorized(),
+    data: { seq, arguments_sha256 },
+  });
+  expect(answer.ok(), await answer.text()).toBe(true);
+  const plan = async () => (await (await api.get(path)).json()) as Plan;
+  const state = async () => (await plan()).state;
+  await expect.poll(state, { timeout: 3 * MINUTE, intervals: [SECOND] }).toMatch(/^(verified|measured)$/);
+  return (await plan()).result?.snapshot_ids[0] ?? '';
+}
+
 test.describe.configure({ mode: 'serial' });
-/** The compaction of the first test. */
+/** The maintainer's compaction in the first test. */
 let repair = '';
 
-test('a burst becomes a finding with an effect with bounds, and a compaction closes it', async ({
+test('a burst becomes a finding with an effect with bounds, and its approved plan closes it', async ({
   page,
   request,
   story,
@@ -100,8 +132,7 @@ test('a burst becomes a finding with an effect with bounds, and a compaction clo
   );
   expect(summary).toMatch(new RegExp(`\\n\\nhttps?://\\S+/findings/${id}\\S*\\n$`));
 
-  const merged = await demo('compact');
-  repair = /by snapshot (\d+)/.exec(merged)?.[1] ?? '';
+  repair = await approve(request, story);
   expect(repair).not.toBe('');
   await expect
     .poll(now, { timeout: MINUTE, intervals: [SECOND] })
@@ -123,7 +154,7 @@ test('a burst becomes a finding with an effect with bounds, and a compaction clo
   ).toHaveAttribute('href', new RegExp(`/commits/${burst}`));
 });
 
-test('the ledger measures what the compaction did to the job', async ({ page, request, story }) => {
+test('the ledger measures what the approved compaction did to the job', async ({ page, request, story }) => {
   test.setTimeout(13 * MINUTE);
   const job = story.slowdown.job_name;
   // It is measured after eight runs.
@@ -139,5 +170,7 @@ test('the ledger measures what the compaction did to the job', async ({ page, re
   await expect.poll(ledger, { timeout: 12 * MINUTE, intervals: [5 * SECOND] }).toBe('helped');
   await page.goto('/maintenance/ledger');
   const effects = page.getByRole('list', { name: 'Effects, newest operation first' });
-  await expect(effects.getByRole('group', { name: /by demo_compact made .* faster/ }).first()).toBeVisible();
+  await expect(
+    effects.getByRole('group', { name: /by limnograph-maintain made .* faster/ }).first(),
+  ).toBeVisible();
 });

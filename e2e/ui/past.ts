@@ -2,14 +2,12 @@
 // recorded plays on 21 November 2026. Nothing of the machine that recorded stays: paths, ports, what came after the clock.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../browser.ts';
+import { authorized, DEMO, demoToken } from '../demo-token.ts';
 import { BURST_AT, BURST_ID, NOW } from './moment.ts';
 import { questionOf, type Recorded } from './recordings.ts';
 import { postAlerts } from './alert-story.ts';
 
 const DAY = 86_400_000;
-/** Where the demo lies that is recorded. */
-export const DEMO = process.env['LIMNOGRAPH_DEMO_DIR'] ?? join(root, '.demo');
 const EPOCH_MS = [1_500_000_000_000, 2_500_000_000_000] as const;
 const SPOKEN_DAY = /\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b/g;
 /** A server that has just read: how long ago everything later than the frozen clock seems to be. */
@@ -48,8 +46,8 @@ export class Past {
     for (const [name, value] of url.searchParams)
       if (/^\d{13}$/.test(value)) real.searchParams.set(name, String(Number(value) + this.#shift));
     // alerts of the story: what was never told cannot be recorded
-    await (this.#posted ??= postAlerts(server, this.#shift, process.env['LIMNOGRAPH_TOKEN']));
-    const answer = await fetch(real, { redirect: 'manual' });
+    await (this.#posted ??= postAlerts(server, this.#shift, demoToken()));
+    const answer = await fetch(real, { redirect: 'manual', headers: authorized() });
     const location = answer.headers.get('location');
     const text = (location === null ? await answer.text() : JSON.stringify({ location }))
       .replaceAll(this.#burst.snapshot_id, BURST_ID)

@@ -49,8 +49,13 @@ NAMES = {
     "LimnographInboxWaiting",
     "LimnographCatalogDown",
     "LimnographTargetDown",
+    "LimnographVerificationFailed",
+    "LimnographBreakerOpen",
 }
-WITHOUT_THRESHOLD = ("LimnographDown", "LimnographCatalogDown", "LimnographTargetDown", "LakehouseStreamFailed")
+WITHOUT_THRESHOLD = (
+    *("LimnographDown", "LimnographCatalogDown", "LimnographTargetDown", "LakehouseStreamFailed"),
+    *("LimnographVerificationFailed", "LimnographBreakerOpen"),
+)
 FINDINGS = {f"LakehouseFinding{severity.title()}": severity for severity in SEVERITIES}
 """Alerts about findings, whose thresholds are settings of the server."""
 LABELS = {
@@ -61,6 +66,8 @@ LABELS = {
     "LimnographInboxWaiting": (),
     "LimnographCatalogDown": ("catalog",),
     "LimnographTargetDown": (),
+    "LimnographVerificationFailed": (),
+    "LimnographBreakerOpen": (),
 }
 """Labels of the alerts that are not about a table, as far as their links carry them."""
 

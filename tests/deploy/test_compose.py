@@ -12,6 +12,7 @@ import yaml
 
 from limnograph.domain.errors import SettingsError
 from limnograph.settings import load
+from limnograph.settings.maintenance import load_maintenance
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = ROOT / "docker-compose.yml"
@@ -53,7 +54,7 @@ def test_a_breach_of_the_specification_is_caught(tmp_path: Path) -> None:
 def test_every_image_is_pinned_by_tag_and_every_service_has_a_health_check() -> None:
     text = COMPOSE.read_text()
     images = re.findall(r"^\s+image: (\S+)$", text, re.MULTILINE)
-    assert len(images) == len(SERVICES) == 8
+    assert len(images) == len(SERVICES) == 9
     assert all(re.fullmatch(r"[a-z/]+:v?\d+(\.\d+){0,2}", image) for image in images), images
     assert text.count("healthcheck:") == len(images)
 
@@ -111,9 +112,32 @@ def test_prometheus_accepts_its_configuration() -> None:
 def test_without_its_profile_compose_starts_the_small_form() -> None:
     small = {name for name, service in SERVICES.items() if "profiles" not in service}
     assert small == {"catalog", "prometheus", "alertmanager", "pipeline", "server"}
-    assert {tuple(SERVICES[name]["profiles"]) for name in SERVICES.keys() - small} == {("stack",)}
+    profiles = {name: tuple(SERVICES[name]["profiles"]) for name in SERVICES.keys() - small}
+    assert profiles.pop("maintainer") == ("maintenance",)
+    assert set(profiles.values()) == {("stack",)}
     for name in small:
         assert SERVICES[name].get("depends_on", {}).keys() <= small
+
+
+def test_only_the_maintainer_has_its_file_and_the_credential_that_may_write(tmp_path: Path) -> None:
+    def reads(service: dict, place: str) -> bool:
+        return any(place in str(each) for each in (*service.get("volumes", ()), *service.get("secrets", ())))
+
+    for place in ("maintenance.toml", "lake-writer"):
+        assert [name for name, service in SERVICES.items() if reads(service, place)] == ["maintainer"]
+    assert yaml.safe_load(COMPOSE.read_text())["secrets"] == {"lake-writer": {"file": "./deploy/compose/lake-writer"}}
+    assert "/deploy/compose/lake-writer" in (ROOT / ".gitignore").read_text().splitlines()
+    secret = tmp_path / "lake-writer"
+    secret.write_text("postgresql+psycopg2://writer:secret@catalog:5432/lake\n")
+    file = tmp_path / "maintenance.toml"
+    file.write_text((SETTINGS.parent / "maintenance.toml").read_text().replace("/run/secrets/lake-writer", str(secret)))
+    for settings in (SETTINGS, WITH_STACK):
+        made = load_maintenance(file, settings, STACK_ENVIRONMENT)
+        assert made.policy.mode == "approve"
+        assert made.settings.catalogs["lake"]["uri"] == "postgresql+psycopg2://writer:secret@catalog:5432/lake"
+        # Server and maintainer see one state of the plans.
+        assert made.settings.inbox_url == load(settings, STACK_ENVIRONMENT).inbox_url
+        assert made.settings.inbox_url.startswith("postgresql")
 
 
 def test_every_file_and_folder_that_is_mounted_is_there() -> None:

@@ -33,7 +33,7 @@ Values = list[float | None]
 class Sample(NamedTuple):
     """One metric of the healthy table: its value in minute t, and who exposes it."""
 
-    value: Callable[[int], float]
+    value: Callable[[int], float | None]
     labels: str = f"{TABLE},{SERVER}"
 
 
@@ -75,6 +75,8 @@ HEALTHY = {
     "up": constant(1, PIPELINE),
     "limnograph_hot_tables": constant(1, SERVER),
     "limnograph_meta_up": constant(1, SERVER),
+    "limnograph_maintenance_verification_failures_total": constant(0, SERVER),
+    "limnograph_maintenance_breaker_open": Sample(lambda _: None, f'scope="table",code="conflicts",{SERVER}'),
 }
 SICK = {
     "lakehouse_table_small_files": 1_500,
@@ -264,6 +266,16 @@ def stream_fails(hours: Hours) -> None:
     hours.away(AT + 60, MINUTES, "spark_stream_last_failure_timestamp_seconds")
 
 
+def verification_fails(hours: Hours) -> None:
+    """Once; an hour later the server restarts, and counts from 0."""
+    hours.put("limnograph_maintenance_verification_failures_total", lambda t, _: t < AT + 60, AT)
+
+
+def breaker_opens(hours: Hours) -> None:
+    """For an hour."""
+    hours.put("limnograph_maintenance_breaker_open", lambda t, _: 1 if t < AT + 60 else None, AT)
+
+
 def nothing(hours: Hours) -> None:
     hours.away(0, MINUTES, "lakehouse_", "spark_", "limnograph_", "up")
 
@@ -287,6 +299,8 @@ CASES: dict[str, tuple[Callable[[Hours], None], dict[str, int]]] = {
     "a stream that fails": (stream_fails, {"LakehouseStreamFailed": 1}),
     "checkpoints that fail": (checkpoints_fail, {"LakehouseCheckpointsFailing": 1}),
     "one checkpoint that fails, then a restart": (one_checkpoint_fails_and_flink_restarts, {}),
+    "a verification that fails": (verification_fails, {"LimnographVerificationFailed": 1}),
+    "a breaker that opens": (breaker_opens, {"LimnographBreakerOpen": 1}),
     "a table without data": (no_table, {}),
     "no data at all": (nothing, {"LimnographDown": 1}),
     "a pipeline that is killed": (
@@ -332,4 +346,4 @@ def test_each_alert_fires_as_often_as_the_case_expects(case: str, tmp_path: Path
 
 def test_every_alert_fires_in_a_case_and_is_silent_in_others() -> None:
     assert {name for _, fires in CASES.values() for name in fires} == set(ALERTS)
-    assert len(ALERTS) == 18
+    assert len(ALERTS) == 20

@@ -126,6 +126,8 @@ PROSE = {
         "accepted more than {inbox_age_seconds:time} ago",
     ),
     "limnograph-catalog-down": ("for {hold:time}.",),
+    "limnograph-verification-failed": (),
+    "limnograph-breaker-open": (),
     "limnograph-target-down": ("for {hold:time};",),
     "limnograph-down": ("for {hold:time}, or",),
 }

@@ -17,7 +17,7 @@ import pytest
 from lakes import Lake, rows
 from limnograph.api.wire.views import RunIn
 from limnograph.demo.processes.tools import free_port
-from limnograph.spark_metrics import REGISTRY, RUNS, Pusher, _pusher, job_run, start_exposition
+from limnograph.spark_metrics import REGISTRY, RUNS, TOKEN_ENV, Pusher, _pusher, job_run, start_exposition
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +31,7 @@ class Inbox:
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []
         self.paths: list[str] = []
+        self.authorizations: list[str | None] = []
         self.status, self.delay = ANSWERED, 0.0
         inbox = self
 
@@ -39,6 +40,7 @@ class Inbox:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 time.sleep(inbox.delay)
                 inbox.paths.append(self.path)
+                inbox.authorizations.append(self.headers["authorization"])
                 if inbox.status == ANSWERED:
                     inbox.bodies.append(body)
                 self.send_response(inbox.status)
@@ -195,6 +197,14 @@ def test_app_id_of_the_snapshots_equals_the_application_id_of_the_metrics(
     ]
     assert labels == [summary["app-id"]]
     assert inbox.arrived(2)[1]["application_id"] == summary["app-id"]
+
+
+def test_the_token_of_the_environment_is_sent(inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN_ENV, "lmn_1_2\n")
+    pusher = Pusher(inbox.url)
+    pusher.push({})
+    inbox.arrived(1)
+    assert inbox.authorizations == ["Bearer lmn_1_2"]
 
 
 def test_a_server_that_does_not_speak_http_leaves_the_run_queued(caplog) -> None:

@@ -25,6 +25,7 @@ from limnograph.ports.catalog import TablePointer
 from limnograph.ports.lake import LakeListing
 from limnograph.ports.table_maintainer import STAMP, ActionOutcome, ActionRequest, OpenedTable, UnreferencedFile
 from limnograph.services.advice.reading import advice_reading
+from limnograph.services.advice.saved_times import Savings
 from limnograph.services.maintenance.executor import MaintenanceExecutor
 from limnograph.services.maintenance.known import LakeKnowledge, RecordedFacts
 from limnograph.services.maintenance.lease_keeper import LeaseTiming
@@ -67,7 +68,7 @@ class MaintainedLake:
         self.states = MemoryPlanStates(now=self.clock.now)
         self.maintainer = MetadataMaintainer(self)
         self.lines: list[str] = []
-        self.recorded: RecordedFacts | None = RecordedFacts({}, {}, {}, ())
+        self.recorded: RecordedFacts | None = RecordedFacts({}, {}, Savings(), ())
 
     def add(
         self, table: str = "orders", files: int = 4, regions: Iterable[str] = ("eu",), **fields: Any

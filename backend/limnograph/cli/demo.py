@@ -40,12 +40,20 @@ Examples:
     show_default=True,
     help="Seconds between two runs of a generated job; an effect needs five runs.",
 )
+@click.option(
+    "--login/--no-login",
+    default=True,
+    help="Whether the server requires a login; without one, nothing can be approved.",
+)
 @click.option("--dir", "root", type=click.Path(path_type=Path, file_okay=False), default=USUAL_DIR, show_default=True)
 @click.pass_context
-def command(context: click.Context, port: int | None, *, check: bool, fresh: bool, jobs_every: int, root: Path) -> None:
+def command(
+    context: click.Context, port: int | None, *, check: bool, fresh: bool, jobs_every: int, login: bool, root: Path
+) -> None:
     """Start a demo lake with a story, its Prometheus, Alertmanager, the pipeline, the server and a live job.
 
-    Everything is stored in one folder and listens on 127.0.0.1. Ctrl-C stops all of it; the next start takes seconds.
+    Everything is stored in one folder and listens on 127.0.0.1. The printed link logs your browser in. Ctrl-C stops
+    all of it; the next start takes seconds.
     """
     if context.invoked_subcommand is not None:
         context.obj = root
@@ -60,7 +68,7 @@ def command(context: click.Context, port: int | None, *, check: bool, fresh: boo
         sys.exit(prove(root, port=port, fresh=fresh))
     from limnograph.demo.run import run
 
-    run(root, port=port, fresh=fresh, jobs_every=jobs_every)
+    run(root, port=port, fresh=fresh, jobs_every=jobs_every, login=login)
 
 
 @command.command("burst", epilog=_BURST_EXAMPLES)

@@ -8,6 +8,7 @@ from pathlib import Path
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake import build as lake
 from limnograph.demo.lake.meta import recorded_rows
+from limnograph.demo.lake.placeholders import put_placeholders
 from limnograph.demo.lake.replay import EVERY, replay
 from limnograph.demo.lake.session import start, stop
 from limnograph.demo.lake.timeshift import CatalogFile, local, shift
@@ -20,11 +21,11 @@ from limnograph.demo.processes.tools import free_port, tool
 from limnograph.demo.progress import Progress
 from limnograph.demo.story import signals, story
 from limnograph.demo.story.calendar import HOUR, STALE_AFTER, Calendar
-from limnograph.demo.story.plan import READER, tables, writer_of
+from limnograph.demo.story.plan import BURST_TABLES, READER, tables, writer_of
 from limnograph.demo.story.steps import TablePlan
 from limnograph.settings import load
 
-VERSION = 2
+VERSION = 3
 """Increased when lakes of older versions can no longer be used."""
 
 
@@ -68,6 +69,7 @@ def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
     story.write(told, folder.story)
     heads = {name: local(of_table[-1].location) for name, of_table in stages.items()}
     replay(folder, stages, progress)
+    put_placeholders(folder.place, BURST_TABLES)
     samples = fill_prometheus(folder, promtool, calendar, plans, heads)
     progress.say(f"Prometheus history written: {samples:,} samples")
     folder.mark_built(

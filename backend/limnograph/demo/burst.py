@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from limnograph.demo.check.evidence import CatalogLake, get_json
+from limnograph.demo.check.evidence import CatalogLake
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake.commits import open_table
 from limnograph.demo.lake.timeshift import local
 from limnograph.demo.processes.alerting import BURST_ALERT, link
 from limnograph.demo.progress import Progress
+from limnograph.demo.requests import get_json, server_of
 from limnograph.demo.run import USUAL_DIR
+from limnograph.demo.story.calendar import DAY
 from limnograph.domain.errors import EnvironmentFault, InvalidInput, LimnographError, SourceUnavailable
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 APPLICATION = "demo_burst"
 BURST_FILE = "burst-"
 """How the names of the files begin."""
+LATE_MS = 30 * DAY
+"""How late its rows are: the files of their partition can be read, while most others of the demo are only described."""
 ROWS = 8
 """Rows per file. A file has one or two kilobytes, mostly its footer, as after a stream that commits too often."""
 LOOK_EVERY_S = 1.0
@@ -73,7 +77,7 @@ def running(folder: Folder) -> dict[str, Any]:
             "its folder with --dir"
         )
     try:
-        get_json(f"{addresses['server']}/api/v1/alerts?limit=1")
+        server_of(addresses).get("/api/v1/alerts?limit=1")
     except SourceUnavailable as error:
         raise EnvironmentFault(f"the demo in {folder.root} does not respond ({error}); restart it") from error
     return addresses
@@ -133,7 +137,7 @@ def in_server(addresses: dict[str, Any], table: str, since: int) -> str | None:
     asked = urlencode({"state": "firing", "q": BURST_ALERT})
     namespace, name = table.split(".")
     meant = {"catalog": "lake", "table_namespace": namespace, "table": name}
-    rows = get_json(f"{addresses['server']}/api/v1/alerts?{asked}")["rows"]
+    rows = server_of(addresses).get(f"/api/v1/alerts?{asked}")["rows"]
     found = next((row for row in rows if row["table"] == meant and row["starts_at"] >= since), None)
     if found is None:
         return None
@@ -179,7 +183,7 @@ def _parquet(table: Table, at: int) -> bytes:
     import pyarrow.parquet as pq
     from pyiceberg.io.pyarrow import schema_to_pyarrow
 
-    values = [_value(str(field.field_type), at) for field in table.schema().fields]
+    values = [_value(str(field.field_type), at - LATE_MS) for field in table.schema().fields]
     columns = {field.name: [value] * ROWS for field, value in zip(table.schema().fields, values, strict=True)}
     sink = io.BytesIO()
     pq.write_table(pa.table(columns).cast(schema_to_pyarrow(table.schema())), sink)
@@ -204,7 +208,7 @@ def _write(table: Table, body: bytes, files: int, at: int) -> list[DataFile]:
     stem = f"{BURST_FILE}{uuid.uuid4().hex}"
     folder = local(f"{table.location()}/data")
     folder.mkdir(parents=True, exist_ok=True)
-    partition = Record(*(_partition(table.schema(), field, at) for field in table.spec().fields))
+    partition = Record(*(_partition(table.schema(), field, at - LATE_MS) for field in table.spec().fields))
     written = []
     for number in range(files):
         name = f"{stem}-{number:05d}.parquet"

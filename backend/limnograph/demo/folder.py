@@ -12,6 +12,7 @@ from typing import Any
 
 from limnograph.adapters import private_files
 from limnograph.demo.lake.commits import LakeLocation
+from limnograph.demo.login import read_token
 from limnograph.domain.errors import Conflict, EnvironmentFault
 
 OWN = (
@@ -20,6 +21,8 @@ OWN = (
     "alerts.json",
     "alerts-delivered.json",
     "running.json",
+    "token",
+    "maintenance.toml",
     "limnograph.toml",
     "prometheus.yml",
     "thresholds.yml",
@@ -45,6 +48,7 @@ class Folder:
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
         self.config = self.root / "limnograph.toml"
+        self.maintenance = self.root / "maintenance.toml"
         self.database = self.root / "catalog.db"
         self.warehouse = self.root / "warehouse"
         self.story = self.root / "story.json"
@@ -60,6 +64,7 @@ class Folder:
         self._built = self.root / "built.json"
         self.alerts = self.root / "alerts.json"
         self._running = self.root / "running.json"
+        self.token = self.root / "token"
         self._alerts_delivered = self.root / "alerts-delivered.json"
 
     @property
@@ -74,8 +79,9 @@ class Folder:
 
     @property
     def running(self) -> dict[str, Any] | None:
-        """Addresses of the demo that is running in this folder; None if there is none."""
-        return _read(self._running)
+        """Addresses of the demo that is running in this folder, and its token; None if there is none."""
+        found = _read(self._running)
+        return None if found is None else {**found, "token": read_token(self.token)}
 
     def mark_built(self, facts: dict[str, Any]) -> None:
         """Write the marker, as the last step of a build."""

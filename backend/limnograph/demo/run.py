@@ -8,6 +8,7 @@ from pathlib import Path
 
 from limnograph.demo import building
 from limnograph.demo.folder import Folder
+from limnograph.demo.login import login_link, read_token
 from limnograph.demo.processes import supervisor
 from limnograph.demo.processes.tools import server_port
 from limnograph.demo.progress import Progress
@@ -17,9 +18,9 @@ USUAL_PORT = 8787
 USUAL_DIR = Path(".demo")
 
 
-def run(root: Path, *, port: int | None, fresh: bool, jobs_every: int) -> None:
-    """Run until Ctrl-C or SIGTERM. `jobs_every`: seconds between two runs of a generated job. Raises LimnographError
-    with the remedy.
+def run(root: Path, *, port: int | None, fresh: bool, jobs_every: int, login: bool = True) -> None:
+    """Run until Ctrl-C or SIGTERM. `jobs_every`: seconds between two runs of a generated job; `login`: whether the
+    server requires its token. Raises LimnographError with the remedy.
     """
     progress, folder = Progress(), Folder(root)
     supervisor.stop_on_signals()
@@ -29,8 +30,8 @@ def run(root: Path, *, port: int | None, fresh: bool, jobs_every: int) -> None:
             folder.clear()
         try:
             told = building.ensure(folder, int(time.time() * 1000), progress)
-            with supervisor.everything(folder, told, ports, progress, jobs_every=jobs_every) as children:
-                sys.stderr.write(welcome(told, ports, folder, progress.seconds))
+            with supervisor.everything(folder, told, ports, progress, jobs_every=jobs_every, login=login) as children:
+                sys.stderr.write(welcome(told, ports, folder, progress.seconds, login=login))
                 supervisor.watch(children, progress)
         except KeyboardInterrupt:
             progress.say("stopped; the lake is kept for the next start")
@@ -42,14 +43,15 @@ def story_url(server: str, told: Story) -> str:
     return f"{server}/t/{catalog}/{namespace}/{table}?from={told.view_from}&to={told.view_to}"
 
 
-def welcome(told: Story, ports: supervisor.Ports, folder: Folder, seconds: float) -> str:
+def welcome(told: Story, ports: supervisor.Ports, folder: Folder, seconds: float, *, login: bool) -> str:
     """The message that is printed when the demo is ready."""
     server = ports.addresses["server"]
     where = "" if folder.root == Folder(USUAL_DIR).root else f" --dir {folder.root}"
+    link = f"  Log in       {login_link(server, read_token(folder.token))}\n" if login else ""
     return f"""
 Limnograph is up after {seconds:.0f} s.
 
-  All tables   {server}/
+{link}  All tables   {server}/
   The story    {story_url(server, told)}
   Prometheus   {ports.addresses["prometheus"]}
 

@@ -46,6 +46,7 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.plans.actions import ActionLog
 from limnograph.services.plans.measured import MeasuredPlans
 from limnograph.services.plans.plan_records import PlanRecords
 from limnograph.services.plans.watch import PlanWatch
@@ -312,6 +313,7 @@ def _timelines(options: ServerOptions, shared: SharedServices, old: QueryEngine,
         metrics=shared.metrics,
         fresh_within_s=options.objectives,
         reads=reads,
+        actions=ActionLog(options.inbox, old),
     )
 
 

@@ -98,7 +98,9 @@ def test_labels_need_the_scope_annotate_and_the_status_names_the_scopes_of_the_c
     assert scopes(Authenticator()) == ["annotate", "read", "webhook"]
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/login", "/login/login.js", "/login/login.css"])
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/readyz", "/login", "/login/link", "/login/login.js", "/login/login.css"]
+)
 def test_health_and_login_are_open_even_with_a_wrong_token(path, tmp_path) -> None:
     made = guarded(tmp_path)
     for headers in ({}, {"authorization": "Bearer wrong"}):
@@ -288,6 +290,17 @@ def test_an_alert_link_survives_the_login(tmp_path) -> None:
     assert one(made.gate, "GET", asked, headers={"cookie": cookie}).status_code == 200
     again = one(made.gate, "GET", first.headers["location"], headers={"cookie": cookie})
     assert (again.status_code, again.headers["location"]) == (303, asked)
+
+
+def test_a_login_link_shows_the_page_and_takes_the_token_out_of_the_address_of_a_user_who_is_logged_in(
+    tmp_path,
+) -> None:
+    made = guarded(tmp_path)
+    assert one(made.gate, "GET", "/login/link").content == one(made.gate, "GET", "/login").content
+    _, cookie = logged_in(made, made.bearer("read"))
+    again = one(made.gate, "GET", "/login/link?next=/alerts", headers={"cookie": cookie})
+    # Without the empty fragment, the browser would append its own: the token.
+    assert (again.status_code, again.headers["location"]) == (303, "/alerts#")
 
 
 # Other sites

@@ -52,20 +52,27 @@ def test_promtool_accepts_what_the_demos_prometheus_reads(tmp_path: Path) -> Non
     tables = ["lake.sales.orders", "lake.ops.deployments", "lake.ops.inventory", "lake.marketing.leads"]
     (tmp_path / "thresholds.yml").write_text(alerting.thresholds_yml(tables))
     files = [alerting.rules() / "*.yml", tmp_path / "thresholds.yml"]
+    token = tmp_path / "token"
+    token.touch()
     for told in (None, 9093):
-        text = prometheus_yml({"limnograph": 8787, "live": 1, "jobs": 2}, rules=files, alertmanager_port=told)
+        text = prometheus_yml(
+            {"limnograph": 8787, "live": 1, "jobs": 2}, rules=files, alertmanager_port=told, token=token
+        )
         (tmp_path / "prometheus.yml").write_text(text)
         command = [tool("promtool"), "check", "config", tmp_path / "prometheus.yml"]
         found = subprocess.run(command, capture_output=True, text=True, check=False)
         assert found.returncode == 0, found.stdout + found.stderr
         assert bool(yaml.safe_load(text)["alerting"]["alertmanagers"]) == (told is not None)
         assert len(yaml.safe_load(text)["rule_files"]) == 2
+        scraped = {each["job_name"]: each.get("authorization") for each in yaml.safe_load(text)["scrape_configs"]}
+        assert scraped == {"limnograph": {"credentials_file": str(token)}, "live": None, "jobs": None}
     muted = yaml.safe_load((tmp_path / "thresholds.yml").read_text())["groups"][0]["rules"]
     assert [rule["labels"]["table"] for rule in muted] == ["inventory", "leads"]
 
 
 def test_amtool_accepts_what_the_demos_alertmanager_reads_and_it_waits_for_no_group(tmp_path: Path) -> None:
-    (tmp_path / "alertmanager.yml").write_text(alerting.alertmanager_yml(8787))
+    (tmp_path / "token").touch()
+    (tmp_path / "alertmanager.yml").write_text(alerting.alertmanager_yml(8787, tmp_path / "token"))
     found = subprocess.run(
         ["amtool", "check-config", tmp_path / "alertmanager.yml"], capture_output=True, text=True, check=False
     )
@@ -74,7 +81,9 @@ def test_amtool_accepts_what_the_demos_alertmanager_reads_and_it_waits_for_no_gr
     assert told["route"]["group_wait"] == "0s"
     receivers = {each["name"]: each for each in told["receivers"]}
     assert "webhook_configs" not in receivers["findings"], "the server shows findings themselves"
-    assert receivers["limnograph"]["webhook_configs"][0]["url"] == "http://127.0.0.1:8787/api/v1/alertmanager"
+    webhook = receivers["limnograph"]["webhook_configs"][0]
+    assert webhook["url"] == "http://127.0.0.1:8787/api/v1/alertmanager"
+    assert webhook["http_config"]["authorization"]["credentials_file"] == str(tmp_path / "token")
 
 
 def test_the_demos_settings_name_an_alertmanager_only_where_there_is_one(tmp_path: Path) -> None:

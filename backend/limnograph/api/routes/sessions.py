@@ -87,20 +87,15 @@ async def end_session(request: AnyRequest) -> Response[None]:
 @get("/login", include_in_schema=False, sync_to_thread=False, opt=OPEN)
 def login_page(request: AnyRequest, target: Next = "/") -> Response[bytes]:
     """The login page: requests a token or redirects to the provider. An authenticated user is redirected."""
-    gate = _gate(request)
-    identity: Identity | None = request.scope["state"].get("identity")
-    if (
-        gate.credentials is None
-        or gate.credentials.proxy is not None
-        or (identity is not None and "read" in identity.scopes)
-    ):
-        return _redirect(return_path(target))
-    link = ""
-    if gate.credentials.provider is not None:
-        to = html.escape("/login/start?" + urlencode({"next": return_path(target)}), quote=True)
-        link = f'<a class="button" href="{to}">Log in with your account</a>'
-    body = _FILES["login.html"].replace(b"<!--provider-->", link.encode())
-    return _static(body, "html")
+    return _page(request, target)
+
+
+@get("/login/link", include_in_schema=False, sync_to_thread=False, opt=OPEN)
+def login_link(request: AnyRequest, target: Next = "/") -> Response[bytes]:
+    """Where a login link leads: the login page, whose script takes the token from the fragment. A user who is already
+    authenticated is redirected to an empty fragment, otherwise the browser would keep the token in the address.
+    """
+    return _page(request, target, "#")
 
 
 @get("/login/start", include_in_schema=False, opt=OPEN)
@@ -154,6 +149,24 @@ def to_login(request: AnyRequest) -> Response[bytes]:
     query = request.scope["query_string"].decode("latin-1")
     asked = request.scope["raw_path"].decode("latin-1") + (f"?{query}" if query else "")
     return _redirect("/login?next=" + quote(return_path(asked), safe="/"))
+
+
+def _page(request: AnyRequest, target: str, fragment: str = "") -> Response[bytes]:
+    """The login page; for an authenticated user a redirect to the target, with a fragment."""
+    gate = _gate(request)
+    identity: Identity | None = request.scope["state"].get("identity")
+    if (
+        gate.credentials is None
+        or gate.credentials.proxy is not None
+        or (identity is not None and "read" in identity.scopes)
+    ):
+        return _redirect(return_path(target) + fragment)
+    link = ""
+    if gate.credentials.provider is not None:
+        to = html.escape("/login/start?" + urlencode({"next": return_path(target)}), quote=True)
+        link = f'<a class="button" href="{to}">Log in with your account</a>'
+    body = _FILES["login.html"].replace(b"<!--provider-->", link.encode())
+    return _static(body, "html")
 
 
 def _gate(request: AnyRequest) -> Authenticator:
@@ -248,4 +261,4 @@ def _told(request: AnyRequest, who: str, what: str, outcome: str, *, detail: str
 
 
 API_HANDLERS: list[Any] = [create_session, end_session]
-ROOT_HANDLERS: list[Any] = [login_page, login_start, login_callback, login_file]
+ROOT_HANDLERS: list[Any] = [login_page, login_link, login_start, login_callback, login_file]

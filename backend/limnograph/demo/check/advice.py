@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from limnograph.demo.check.comparisons import ComparisonResult
-from limnograph.demo.check.evidence import get_json
 from limnograph.demo.lab.tables import ARCHIVE, SMALL_FILES
+from limnograph.demo.requests import DemoServer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,14 +69,14 @@ def next_action_repairs(reader: PlanReader, engine: StatementRunner) -> Iterable
 class HttpPlans:
     """Port PlanReader."""
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: DemoServer) -> None:
         self._server = server
 
     def plan(self, table: str, rule: str) -> StatedPlan | None:
         """As the port specifies. Raises SourceError if the server does not respond."""
         path, deadline = "/".join(table.split(".")), time.monotonic() + LONGEST_S
         while True:
-            advice = get_json(f"{self._server}/api/v1/tables/{path}/maintenance")["advice"] or {}
+            advice = self._server.get(f"/api/v1/tables/{path}/maintenance")["advice"] or {}
             for each in advice.get("recommendations", ()):
                 if each["rule"] == rule and each["statements"]["spark"]:
                     predicted = each["predicted"]

@@ -22,11 +22,13 @@ from limnograph.demo.check.comparisons import Comparison, ComparisonResult
 from limnograph.demo.check.evidence import CatalogLake, HttpTimelines, RunningChain, SparkEngine, StoredMeta
 from limnograph.demo.check.explained import HttpExplanations
 from limnograph.demo.check.ledger import HttpLedger
+from limnograph.demo.check.maintained import HttpDecisions, SparkBacklog, approved_plan_is_executed
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake.session import start
 from limnograph.demo.processes import past_alerts, supervisor
 from limnograph.demo.processes.tools import server_port
 from limnograph.demo.progress import Progress
+from limnograph.demo.requests import server_of
 from limnograph.demo.run import USUAL_PORT
 from limnograph.demo.story.story import Story
 from limnograph.demo.story.story import read as read_story
@@ -64,18 +66,20 @@ def stored(folder: Folder) -> Sequence[Comparison]:
 def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: ExitStack) -> Sequence[Comparison]:
     """All comparisons, with a running demo."""
     meta, now, session = StoredMeta(folder.place), int(time.time() * 1000), cache(lambda: _session(folder, stack))
-    timelines = HttpTimelines(addresses["server"])
+    server = server_of(addresses)
+    timelines = HttpTimelines(server)
     return [
         *stored(folder),
         lambda: comparisons.files_rise(timelines, told),
         lambda: comparisons.job_slows(timelines, told),
-        lambda: comparisons.burst_is_blamed(HttpExplanations(addresses["server"], load(folder.config)), told),
-        lambda: comparisons.repair_is_measured(HttpLedger(addresses["server"]), told),
-        lambda: comparisons.past_alerts_are_listed(HttpAlerts(addresses["server"]), past_alerts.read(folder.alerts)),
-        lambda: comparisons.burst_raised_an_alert(HttpAlerts(addresses["server"]), told),
+        lambda: comparisons.burst_is_blamed(HttpExplanations(server, load(folder.config)), told),
+        lambda: comparisons.repair_is_measured(HttpLedger(server), told),
+        lambda: comparisons.past_alerts_are_listed(HttpAlerts(server), past_alerts.read(folder.alerts)),
+        lambda: comparisons.burst_raised_an_alert(HttpAlerts(server), told),
         lambda: comparisons.live_commit_arrives(RunningChain(meta, addresses["prometheus"], now)),
         lambda: comparisons.same_totals(meta, SparkEngine(session())),
-        lambda: next_action_repairs(HttpPlans(addresses["server"]), SparkStatements(session())),
+        lambda: next_action_repairs(HttpPlans(server), SparkStatements(session())),
+        lambda: approved_plan_is_executed(HttpDecisions(server), SparkBacklog(session())),
     ]
 
 
@@ -127,7 +131,7 @@ def _chain(
         ports = supervisor.Ports.choose(server_port(port, USUAL_PORT))
         told = building.ensure(folder, int(time.time() * 1000), progress)
         stack.enter_context(supervisor.everything(folder, told, ports, progress))
-        yield ports.addresses, told
+        yield _running(folder), told
 
 
 def _hold(folder: Folder, stack: ExitStack, *, must: bool) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from limnograph.demo.metrics.rule_history import PastAlert
 from limnograph.demo.processes.alerting import BURST_ALERT
 from limnograph.demo.story.calendar import HOUR, MINUTE, SECOND
-from limnograph.demo.story.plan import COMPACTOR
+from limnograph.demo.story.plan import ON_REQUEST
 from limnograph.demo.story.story import Story
 from limnograph.domain.answers.alerts import AlertView, Incident
 from limnograph.domain.answers.effect_ledger import LedgerRow
@@ -248,11 +248,11 @@ def repair_is_measured(ledger: LedgerReader, told: Story) -> Iterable[Comparison
     detail = f"{row.verdict}: ratio {low:.3f} to {high:.3f} of {row.job_name}, expected helped around {truth:.3f}"
     figures = {"verdict": row.verdict, "low": round(low, 3), "high": round(high, 3), "truth": round(truth, 3)}
     yield ComparisonResult(name, ok=row.verdict == "helped" and low <= truth <= high, detail=detail, figures=figures)
-    # `demo compact` repairs a burst on request: what it did to the job is true, and no part of the story.
+    # A compaction on request repairs a burst: what it did to the job is true, and no part of the story.
     innocent = [
         each
         for each in rows
-        if each.operation_id != told.repair.snapshot_id and each.measure == "duration" and each.writer != COMPACTOR
+        if each.operation_id != told.repair.snapshot_id and each.measure == "duration" and each.writer not in ON_REQUEST
     ]
     claims = [
         f"{each.table}: {each.verdict} ({each.because})" for each in innocent if each.verdict in {"helped", "worse"}

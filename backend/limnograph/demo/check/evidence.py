@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from limnograph.demo.check.comparisons import Lane, MetaRow, SnapshotTotals
 from limnograph.demo.lake.commits import LakeLocation, open_table
+from limnograph.demo.requests import DemoServer, get_json
 from limnograph.demo.story.plan import LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, LIVE_JOB
-from limnograph.domain.errors import SourceUnavailable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,7 +105,7 @@ class SparkEngine:
 class HttpTimelines:
     """Port TimelineAnswers over the server's API."""
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: DemoServer) -> None:
         self._server = server
 
     def lane(self, table: str, lane: str, start: int, end: int, *, step: int, job: str | None = None) -> Lane:
@@ -116,7 +113,7 @@ class HttpTimelines:
         if job:
             parameters["job"] = job
         path = "/".join(urllib.parse.quote(part) for part in table.split("."))
-        answer = get_json(f"{self._server}/api/v1/tables/{path}/timeline?{urllib.parse.urlencode(parameters)}")
+        answer = self._server.get(f"/api/v1/tables/{path}/timeline?{urllib.parse.urlencode(parameters)}")
         found = answer["lanes"][0]
         return Lane(answer["t"], found["mid"] if found["kind"] == "band" else found["v"])
 
@@ -141,14 +138,3 @@ class RunningChain:
         query = urllib.parse.urlencode({"query": f'spark_job_duration_seconds{{job_name="{LIVE_JOB}"}}'})
         answer = get_json(f"{self._prometheus}/api/v1/query?{query}")
         return {series["metric"].get("application_id", "") for series in answer["data"]["result"]}
-
-
-def get_json(url: str) -> Any:
-    """The JSON response to a GET. Raises SourceUnavailable with the error."""
-    try:
-        with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310 - our own loopback address
-            return json.load(answer)
-    except urllib.error.HTTPError as error:
-        raise SourceUnavailable(url, f"answered {error.code}: {error.read(300).decode(errors='replace')}") from error
-    except (OSError, ValueError) as error:
-        raise SourceUnavailable(url, str(error)) from error

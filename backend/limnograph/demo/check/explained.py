@@ -12,7 +12,7 @@ import polars as pl
 
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.demo.check.evidence import get_json
+from limnograph.demo.requests import DemoServer
 from limnograph.domain.answers.explanations import ExplainPage, Explanation
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Millis
@@ -33,7 +33,7 @@ class HttpExplanations:
     that snapshot.
     """
 
-    def __init__(self, server: str, settings: Settings) -> None:
+    def __init__(self, server: DemoServer, settings: Settings) -> None:
         self._server, self._settings = server, settings
 
     def explanation(self, table: str, job: str, span: tuple[int, int], without: str | None = None) -> Explanation:
@@ -44,7 +44,7 @@ class HttpExplanations:
             ).explanation
         path = "/".join(urllib.parse.quote(part) for part in table.split("."))
         asked = urllib.parse.urlencode({"from": span[0], "to": span[1], "job": job})
-        answer = get_json(f"{self._server}/api/v1/tables/{path}/explain?{asked}")
+        answer = self._server.get(f"/api/v1/tables/{path}/explain?{asked}")
         return msgspec.convert(answer["explanation"], Explanation, strict=False)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from limnograph.demo.check.evidence import get_json
+from limnograph.demo.requests import DemoServer
 from limnograph.domain.answers.effect_ledger import LedgerRow
 
 LONGEST_S = 240.0
@@ -18,14 +18,14 @@ _EVERY_S = 2.0
 class HttpLedger:
     """Port LedgerReader. At least one operation besides `awaited` is waited for."""
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: DemoServer) -> None:
         self._server = server
 
     def rows(self, awaited: str) -> Sequence[LedgerRow]:
         """As the port specifies. Raises SourceError if the server does not respond."""
         deadline = time.monotonic() + LONGEST_S
         while True:
-            page = get_json(f"{self._server}/api/v1/effects?limit=200")
+            page = self._server.get("/api/v1/effects?limit=200")
             rows = [
                 row
                 for row in msgspec.convert(page["rows"], list[LedgerRow], strict=False)

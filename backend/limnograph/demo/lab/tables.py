@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-VISITS, SORTED, STOCK, COPY, ARCHIVE = (
-    f"lake.lab.{name}" for name in ("visits", "visits_sorted", "stock", "visits_stream", "archive")
+VISITS, SORTED, STOCK, COPY, ARCHIVE, BACKLOG = (
+    f"lake.lab.{name}" for name in ("visits", "visits_sorted", "stock", "visits_stream", "archive", "backlog")
 )
 """Visits as they arrive, and sorted by customer; a table with two writers; what a stream copies from the visits; visits
-in many small files that no job writes, so that its next action can be pasted at any time.
+in many small files that no job writes, so that its next action can be pasted at any time; the same for the maintainer.
 """
 CUSTOMERS, FILES, ROWS, SMALL_FILES = 4_000, 16, 40_000, 30
 _VISITS = "id bigint, event_time timestamp, customer bigint, kind string, amount double"
@@ -38,6 +38,14 @@ def prepare(spark: SparkSession) -> None:
         spark.sql(f"insert into {ARCHIVE} select /*+ repartition({SMALL_FILES}) */ * from {VISITS}")  # noqa: S608
     if _is_empty(spark, STOCK):
         spark.sql(f"insert into {STOCK} select id, concat('s', id % 7), 10.0 from range(500)")  # noqa: S608
+
+
+def fill_backlog(spark: SparkSession) -> None:
+    """Add small files to the table of the maintainer, so that it has something to do."""
+    spark.sql("create namespace if not exists lake.lab")
+    _create(spark, BACKLOG, _VISITS, "")
+    rows = _yesterdays(SMALL_FILES * 10)
+    spark.sql(f"insert into {BACKLOG} select /*+ repartition({SMALL_FILES}) */ * from ({rows})")  # noqa: S608
 
 
 def visits(rows: int, amount: str = "round(rand() * 90, 2)", at: str = "now()") -> str:

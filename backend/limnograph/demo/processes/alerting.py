@@ -42,9 +42,10 @@ def rules() -> Path:
     return found
 
 
-def alertmanager_yml(server_port: int) -> str:
+def alertmanager_yml(server_port: int, token: Path) -> str:
     """Configuration that sends every alert to the server immediately: each alert is its own group, without a group
-    wait. Alerts about findings stay in Alertmanager: the server shows the findings themselves.
+    wait. Alerts about findings stay in Alertmanager: the server shows the findings themselves. `token`: file of the
+    token that the server accepts.
     """
     return f"""# Written by `limnograph demo` at every start. For a team: deploy/alertmanager/alertmanager.yml.
 route:
@@ -61,6 +62,8 @@ receivers:
     webhook_configs:
       - url: http://127.0.0.1:{server_port}/api/v1/alertmanager
         send_resolved: true
+        http_config:
+          authorization: {{credentials_file: {json.dumps(str(token))}}}
 """
 
 

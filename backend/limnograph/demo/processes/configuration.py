@@ -11,6 +11,9 @@ from pathlib import Path
 from limnograph.demo.lake.commits import LakeLocation
 from limnograph.demo.story.signals import JobSchedule
 
+SERVER = "limnograph"
+"""Name of the server among the scrape targets."""
+
 
 def limnograph_toml(
     place: LakeLocation,
@@ -21,9 +24,10 @@ def limnograph_toml(
     pipeline_port: int,
     alertmanager_port: int | None = None,
     files: Mapping[str, tuple[str, Path]] | None = None,
+    login: bool = True,
 ) -> str:
     """A settings file such as a team would write (docs/settings.md documents every key). `files`: format and folder of
-    tables without a catalog, by name.
+    tables without a catalog, by name. `login`: whether the server requires its token.
     """
     told_by = "" if alertmanager_port is None else f'[alertmanager]\nurl = "http://127.0.0.1:{alertmanager_port}"\n\n'
     linked = "".join(
@@ -55,6 +59,10 @@ url = "http://127.0.0.1:{prometheus_port}"
 {told_by}[pipeline]
 metrics = "127.0.0.1:{pipeline_port}"
 
+[auth]
+mode = "{"tokens" if login else "none"}"
+session_hours = 720
+
 [server]
 host = "127.0.0.1"
 port = {server_port}
@@ -72,12 +80,44 @@ def _names(job: JobSchedule, role: str) -> str:
     return json.dumps([f"lake.{use.table}" for use in job.uses if use.role == role])
 
 
-def prometheus_yml(targets: Mapping[str, int], *, rules: Sequence[Path], alertmanager_port: int | None) -> str:
-    """Scrape targets (ports of 127.0.0.1 by name), rules, and the Alertmanager."""
+def maintenance_toml(tables: Sequence[str]) -> str:
+    """The file of the demo's maintainer: it runs what a user approved, on `tables` (`catalog.namespace.table`), seconds
+    after their last commit, and however little that saves.
+    """
+    return f"""# Written by `limnograph demo` at every start (docs/maintenance.md).
+[maintenance]
+mode = "approve"
+master = "local[1]"
+
+[maintenance.spark]
+"spark.driver.memory" = "512m"
+"spark.driver.extraJavaOptions" = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
+[maintenance.catalogs.lake]
+
+[[maintenance.policy]]
+name = "bursts"
+tables = {json.dumps(list(tables))}
+actions = ["compact"]
+quiet = "5s"
+
+[maintenance.policy.worth]
+saved_files = 20
+paying = false
+"""
+
+
+def prometheus_yml(
+    targets: Mapping[str, int], *, rules: Sequence[Path], alertmanager_port: int | None, token: Path
+) -> str:
+    """Scrape targets (ports of 127.0.0.1 by name), rules, and the Alertmanager. `token`: file of the token that the
+    server accepts.
+    """
     files = json.dumps([str(file) for file in rules])
     told = [] if alertmanager_port is None else [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager_port}"]}]}]
     scraped = "".join(
         f'  - job_name: {name}\n    static_configs:\n      - targets: ["127.0.0.1:{port}"]\n'
+        + (f"    authorization: {{credentials_file: {json.dumps(str(token))}}}\n" if name == SERVER else "")
         for name, port in targets.items()
     )
     return f"""# Written by `limnograph demo` at every start.

@@ -5,7 +5,6 @@ transition, once per lake.
 from __future__ import annotations
 
 import json
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,9 +13,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from limnograph.demo.check.evidence import get_json
 from limnograph.demo.metrics.rule_history import PastAlert
-from limnograph.domain.errors import EnvironmentFault, SourceUnavailable
+from limnograph.demo.requests import get_json, server_of
+from limnograph.domain.errors import EnvironmentFault
 from limnograph.domain.inbound.alert_labels import fingerprint
 
 _NO_END = "0001-01-01T00:00:00Z"
@@ -42,7 +41,7 @@ def deliver(alerts: Sequence[PastAlert], addresses: Mapping[str, Any]) -> int:
     sent = 0
     for at, alert in _transitions(alerts):
         body = _webhook(alert, at, expressions.get(alert.labels["alertname"], ""), addresses)
-        _post(f"{addresses['server']}/api/v1/alertmanager", body)
+        server_of(addresses).post("/api/v1/alertmanager", body)
         sent += 1
     return sent
 
@@ -93,14 +92,3 @@ def _expressions(prometheus: str) -> dict[str, str]:
 
 def _rfc3339(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _post(url: str, body: Mapping[str, Any]) -> None:
-    request = urllib.request.Request(  # noqa: S310 - our own loopback address
-        url, json.dumps(body).encode(), {"Content-Type": "application/json"}
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=30):  # noqa: S310
-            pass
-    except OSError as error:
-        raise SourceUnavailable(url, str(error)) from error

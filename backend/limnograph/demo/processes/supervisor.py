@@ -11,19 +11,22 @@ from typing import Any, NamedTuple
 
 from limnograph.demo.folder import Folder
 from limnograph.demo.lab import formats
-from limnograph.demo.lab.tables import SORTED
+from limnograph.demo.lab.tables import BACKLOG, SORTED
 from limnograph.demo.lake.meta import meta_rows
 from limnograph.demo.lake.session import name_jars
+from limnograph.demo.login import ensure_token, read_token
 from limnograph.demo.processes import alerting, past_alerts
 from limnograph.demo.processes.children import ChildProcesses, Program, answers
-from limnograph.demo.processes.configuration import limnograph_toml, prometheus_yml
+from limnograph.demo.processes.configuration import SERVER, limnograph_toml, maintenance_toml, prometheus_yml
 from limnograph.demo.processes.scheduled_jobs import LIVE_EVERY_S, scheduled_jobs
 from limnograph.demo.processes.tools import free_port, tool
 from limnograph.demo.progress import Progress
 from limnograph.demo.story import signals
 from limnograph.demo.story.calendar import Calendar
+from limnograph.demo.story.plan import BURST_TABLES
 from limnograph.demo.story.story import Story
 from limnograph.domain.errors import EnvironmentFault
+from limnograph.spark_metrics import TOKEN_ENV
 
 TRIGGER = "30s"
 RETENTION = "400d"
@@ -62,14 +65,20 @@ class Ports(NamedTuple):
 
 @contextmanager
 def everything(
-    folder: Folder, told: Story, ports: Ports, progress: Progress, *, jobs_every: int = LIVE_EVERY_S
+    folder: Folder,
+    told: Story,
+    ports: Ports,
+    progress: Progress,
+    *,
+    jobs_every: int = LIVE_EVERY_S,
+    login: bool = True,
 ) -> Iterator[ChildProcesses]:
     """Start all parts and wait until they are ready; leaving the block ends them. `jobs_every`: seconds between two
-    runs of a generated job.
+    runs of a generated job; `login`: whether the server requires its token.
     """
     prometheus = tool("prometheus")
     name_jars()
-    _write_settings(folder, told, ports)
+    _write_settings(folder, told, ports, login=login)
     calendar = Calendar.at(told.generated_at)
     jobs = scheduled_jobs(signals.schedules(), calendar, folder.database, ports.jobs, jobs_every)
     with jobs, ChildProcesses(folder.logs, progress) as children:
@@ -87,11 +96,13 @@ def everything(
         child = children.start(_live(folder, ports))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.live}/metrics"), 90)
         progress.say("the live job is up")
+        if login:
+            children.start(_maintain(folder))
         with folder.announced(ports.addresses):
             yield children
 
 
-def _write_settings(folder: Folder, told: Story, ports: Ports) -> None:
+def _write_settings(folder: Folder, told: Story, ports: Ports, *, login: bool) -> None:
     folder.config.write_text(
         limnograph_toml(
             folder.place,
@@ -101,18 +112,22 @@ def _write_settings(folder: Folder, told: Story, ports: Ports) -> None:
             pipeline_port=ports.pipeline,
             alertmanager_port=ports.alertmanager,
             files=formats.create(folder.files),
+            login=login,
         )
     )
-    folder.thresholds.write_text(alerting.thresholds_yml([*told.tables, SORTED]))
+    ensure_token(folder.token, folder.config)
+    folder.maintenance.write_text(maintenance_toml([*(f"lake.{name}" for name in BURST_TABLES), BACKLOG]))
+    folder.thresholds.write_text(alerting.thresholds_yml([*told.tables, SORTED, BACKLOG]))
     rules = [alerting.rules() / "*.yml", folder.thresholds]
     folder.prometheus_config.write_text(
         prometheus_yml(
-            {"limnograph": ports.server, "limnograph-pipeline": ports.pipeline, "live": ports.live, "jobs": ports.jobs},
+            {SERVER: ports.server, "limnograph-pipeline": ports.pipeline, "live": ports.live, "jobs": ports.jobs},
             rules=rules,
             alertmanager_port=ports.alertmanager,
+            token=folder.token,
         )
     )
-    folder.alertmanager_config.write_text(alerting.alertmanager_yml(ports.server))
+    folder.alertmanager_config.write_text(alerting.alertmanager_yml(ports.server, folder.token))
 
 
 def _start_alertmanager(children: ChildProcesses, folder: Folder, ports: Ports, progress: Progress) -> None:
@@ -134,7 +149,8 @@ def _deliver_past_alerts(folder: Folder, ports: Ports, progress: Progress) -> No
     """Send the alerts of the history to the server, at the first start of a lake."""
     if folder.alerts_delivered:
         return
-    transitions = past_alerts.deliver(past_alerts.read(folder.alerts), ports.addresses)
+    addresses = {**ports.addresses, "token": read_token(folder.token)}
+    transitions = past_alerts.deliver(past_alerts.read(folder.alerts), addresses)
     folder.mark_alerts_delivered(transitions)
     progress.say(f"the server has received the alerts of the history: {transitions} transitions")
 
@@ -212,6 +228,11 @@ def _limnograph(verb: str, folder: Folder, *more: str) -> Program:
     return Program(verb, [sys.executable, "-m", "limnograph", verb, "--config", str(folder.config), *more])
 
 
+def _maintain(folder: Folder) -> Program:
+    return _limnograph("maintain", folder, "--maintenance", str(folder.maintenance), "--watch")
+
+
 def _live(folder: Folder, ports: Ports) -> Program:
     command = [sys.executable, "-m", "limnograph.demo.processes.live_job", "--config", str(folder.config)]
-    return Program("live", [*command, "--port", str(ports.live), "--server", f"http://127.0.0.1:{ports.server}"])
+    command += ["--port", str(ports.live), "--server", f"http://127.0.0.1:{ports.server}"]
+    return Program("live", command, {TOKEN_ENV: read_token(folder.token)})

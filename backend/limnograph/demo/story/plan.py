@@ -18,10 +18,14 @@ READER = "rollup_customer_events"
 CULPRIT = "backfill_customer_events"
 COMPACTOR = "demo_compact"
 """The application of `demo compact`, whose commits slow or speed up jobs as the user asked."""
+ON_REQUEST = (COMPACTOR, "limnograph-maintain")
+"""Writers of compactions that a user asked for: of `demo compact`, and of the maintainer."""
 LIVE_APPEND_TABLE = "sales.orders"
 LIVE_DELETE_TABLE = "sales.carts"
 LIVE_JOB = "churn"
 QUIET_TABLE = "ops.deployments"
+BURST_TABLES = (STORY_TABLE, "marketing.leads")
+"""Tables whose bursts the maintainer merges. They have one partition spec: a plan names the partition of a burst."""
 
 
 def writer_of(job: str, calendar: Calendar, number: int) -> Writer:

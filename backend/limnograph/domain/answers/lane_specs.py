@@ -44,6 +44,7 @@ LANE_SPECS = (
     LaneSpec("alerts", "bars", "alerts", "alertmanager", shown=True),
     LaneSpec("job_duration", "band", "seconds", "prometheus", shown=True),
     LaneSpec("job_runs", "bars", "runs", "prometheus", shown=True),
+    LaneSpec("maintenance", "bars", "actions", "meta", shown=True),
     LaneSpec("commits", "events", "files", "meta", shown=True),
     LaneSpec("schema", "bars", "versions", "meta", shown=True),
     LaneSpec("data_files", "step", "files", "meta", shown=True, column="total_data_files"),

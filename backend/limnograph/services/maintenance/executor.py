@@ -7,9 +7,11 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
+from limnograph.analysis.advice.facts import QUIET_MS
 from limnograph.analysis.maintenance.guards.every import unsatisfied
-from limnograph.analysis.maintenance.limits import rule_of
+from limnograph.analysis.maintenance.limits import limits_of, rule_of
 from limnograph.domain.errors import Conflict, LimnographError, PlanMoved
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.failpoints import FailpointReached
@@ -17,7 +19,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.maintenance.actions import PROCEDURES, place_of
 from limnograph.domain.maintenance.policy import PolicyRule
 from limnograph.domain.maintenance.states import WAITING
-from limnograph.domain.time import Micros
+from limnograph.domain.time import Micros, Millis, to_micros
 from limnograph.services.maintenance.aftermath import AftermathWatch
 from limnograph.services.maintenance.breaker_panel import BreakerPanel
 from limnograph.services.maintenance.judging import PlanJudge
@@ -36,6 +38,13 @@ AGAIN_US = 3_600_000_000
 """Microseconds after which an unchanged table is planned again, because snapshots and partitions grow old."""
 
 
+class _PlannedState(NamedTuple):
+    """The metadata file at which a table was planned, and when it is planned again although it has not changed."""
+
+    metadata_location: str
+    again_at: Micros
+
+
 class MaintenanceExecutor:
     """`round` is called by one thread at a time; it uses a thread per action. `_seen` is written by the thread of each
     table: single values.
@@ -48,7 +57,7 @@ class MaintenanceExecutor:
         self._runner = PlanRunner(parts, self._judge, settling)
         self._recovery = PlanRecovery(parts, settling)
         self._aftermath = AftermathWatch(parts.states, parts.aftermath)
-        self._seen: dict[TableName, tuple[str, Micros]] = {}
+        self._seen: dict[TableName, _PlannedState] = {}
 
     def round(self, plan_id: str | None = None, *, waiting_only: bool = False) -> RoundReport:
         """One round. `plan_id`: only this plan. `waiting_only`: only tables of approved plans. Raises SourceError if
@@ -102,7 +111,7 @@ class MaintenanceExecutor:
 
     def _is_due(self, name: TableName, location: str) -> bool:
         seen = self._seen.get(name)
-        return seen is None or seen[0] != location or self._parts.states.now() - seen[1] >= AGAIN_US
+        return seen is None or seen.metadata_location != location or self._parts.states.now() >= seen.again_at
 
     def _expire(self) -> int:
         """Plans that no one decided on in time."""
@@ -136,7 +145,9 @@ class MaintenanceExecutor:
         while len(handled) < MOST_PLANS and not parts.stopping():
             opened, now = parts.maintainer.open(name), parts.states.now()
             planned = parts.planner.plan(opened, rule, now)
-            self._seen[name] = (opened.metadata_location, now)
+            self._seen[name] = _PlannedState(
+                opened.metadata_location, _again_at(planned, now, limits_of(parts.policy, rule).quiet_ms or QUIET_MS)
+            )
             known = {fact.plan_id: fact for fact in parts.states.plans(table_uuids=[opened.table_uuid])}
             known |= self._proposed(planned, rule, known)
             due = [fact for fact in known.values() if self._may_run(fact, plan_id, handled)]
@@ -199,6 +210,18 @@ class MaintenanceExecutor:
             text = " ".join(each.text for each in unmet) or decision.text
             verdict = "wait" if unmet else decision.verdict
             report.plans.append(report_of(fact, planned.opened.name, text, verdict))
+
+
+def _again_at(planned: PlannedTable, now: Micros, quiet_ms: int) -> Micros:
+    """When an unchanged table is planned again: once the quiet time after its last commit has passed, because what was
+    written within it was left out; otherwise after AGAIN_US.
+    """
+    metadata, latest = planned.reading.metadata, Micros(now + AGAIN_US)
+    head = None if metadata.head_id is None else metadata.snapshots.get(metadata.head_id)
+    if head is None or head.timestamp_ms is None:
+        return latest
+    calm_at = to_micros(Millis(head.timestamp_ms + quiet_ms))
+    return min(calm_at, latest) if calm_at > now else latest
 
 
 def named(fact: PlanFact) -> TableName:

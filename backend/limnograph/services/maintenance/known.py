@@ -26,6 +26,7 @@ from limnograph.domain.metadata.table import MAIN, TableMetadata
 from limnograph.domain.time import MICROS_PER_MS, Micros, to_micros
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.table_maintainer import OpenedTable
+from limnograph.services.advice.saved_times import Savings
 from limnograph.services.advice.table_advice import KnownOfTable
 
 
@@ -63,7 +64,7 @@ class RecordedFacts(NamedTuple):
 
     reads: Mapping[str, Sequence[TableRead]]
     findings: Mapping[str, Sequence[AdvisedFinding]]
-    saved: Mapping[str, Mapping[str, tuple[float, str]]]
+    saved: Savings
     places: Sequence[tuple[TableName, str, str]]
     longest_runs_us: Mapping[str, int] = {}
 
@@ -92,7 +93,7 @@ class LakeKnowledge:
             name=opened.name,
             findings=recorded.findings.get(uuid, ()) if recorded else (),
             readers=self._readers(opened, reading, rule),
-            saved=recorded.saved.get(uuid, {}) if recorded else {},
+            saved=recorded.saved.of_table(uuid) if recorded else {},
         )
         streams, longest_us = self._unknown_streams(opened, rule), self._longest_run_us(opened, rule)
         return TableSurroundings(advice, streams, self._others(opened), longest_us)

@@ -21,6 +21,7 @@ from limnograph.services.jobs import signals as job_signals
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore, LakeView
+from limnograph.services.plans.actions import ActionLog
 from limnograph.services.sources.metrics import Metrics, page_budget
 from limnograph.services.sources.page_metrics import PageMetrics
 from limnograph.services.table.reads.page import ReadPages
@@ -28,6 +29,7 @@ from limnograph.services.timeline import alerts as alert_lane
 from limnograph.services.timeline import attempts as attempt_lane
 from limnograph.services.timeline import lanes
 from limnograph.services.timeline import long_range as tier_lanes
+from limnograph.services.timeline import maintenance as maintenance_lane
 from limnograph.services.timeline import pending as alert_pending
 from limnograph.services.timeline import reads as read_lanes
 from limnograph.services.timeline import stream_lag as stream_lane
@@ -37,7 +39,15 @@ MAX_COMPARE_S = 731 * 86_400
 """Two years: the comparison of a whole year reaches this far back."""
 JOB_LANES = frozenset({"job_duration", "job_runs", *job_signals.LANES})
 DRAWN_LANES = frozenset(
-    {"alerts", *JOB_LANES, *lanes.META_LANES, *read_lanes.VALUES, attempt_lane.LANE, stream_lane.LANE}
+    {
+        "alerts",
+        *JOB_LANES,
+        *lanes.META_LANES,
+        *read_lanes.VALUES,
+        attempt_lane.LANE,
+        stream_lane.LANE,
+        maintenance_lane.LANE,
+    }
 )
 _ANSWERED = {"ok", "partial", "stale"}
 
@@ -64,10 +74,11 @@ class TimelineService:
         metrics: Metrics | None = None,
         fresh_within_s: Callable[[TableName], float | None] = lambda _name: None,
         reads: ReadPages | None = None,
+        actions: ActionLog | None = None,
     ) -> None:
         self._store, self._jobs, self._clock, self._named = store, jobs, clock, meta
         self._tiers, self._viewed, self._alerts, self._metrics = tiers, viewed, alerts, metrics
-        self._fresh_within_s, self._reads = fresh_within_s, reads
+        self._fresh_within_s, self._reads, self._actions = fresh_within_s, reads, actions
 
     async def answer(
         self,
@@ -123,8 +134,9 @@ class TimelineService:
             alerted = group.create_task(self._alerted(name, span, asked, page))
             read = group.create_task(read_lanes.draw(self._reads, self._store, name, span, asked))
             attempts = group.create_task(attempt_lane.draw(self._reads, self._store, name, span, asked))
+            acted = group.create_task(maintenance_lane.draw(self._actions, self._store, name, span, asked))
             lag = group.create_task(self._lag(name, span, asked))
-        tasks = (meta, measured, alerted, read, attempts, lag)
+        tasks = (meta, measured, alerted, read, attempts, lag, acted)
         found: dict[str, Lane] = {lane.id: lane for task in tasks for lane in task.result()}
         return [found[lane] for lane in asked]
 

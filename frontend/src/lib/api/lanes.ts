@@ -16,6 +16,9 @@ export const beginOf = (bar: Pick<Bar, 'start' | 'end'>): number => bar.start ??
 /** A value of a column: null where it is not known. */
 export type Value = number | null;
 
+/** Lanes whose bars are runs: of a job, or of an action on the table. */
+export const isRuns = (lane: string): boolean => lane === 'job_runs' || lane === 'maintenance';
+
 export const isSeries = (lane: Lane): lane is SeriesLane =>
   lane.kind === 'step' || lane.kind === 'line' || lane.kind === 'band';
 

@@ -30,11 +30,13 @@ const RULES: readonly string[] = [
   'LakehouseStreamFailed',
   'LakehouseStreamingLag',
   'LakehouseTableStale',
+  'LimnographBreakerOpen',
   'LimnographCatalogDown',
   'LimnographDown',
   'LimnographInboxWaiting',
   'LimnographPipelineStalled',
   'LimnographTargetDown',
+  'LimnographVerificationFailed',
   'SmallFileProliferation',
 ];
 const RUNBOOK = /\/docs\/runbooks\/([a-z0-9-]{1,80})\/?$/;

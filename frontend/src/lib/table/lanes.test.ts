@@ -18,8 +18,19 @@ import {
 
 test('a recorded answer has the default lanes, each of the kind that is declared', () => {
   const { lanes } = story();
-  expect(lanes.map(({ id }) => id)).toEqual(DEFAULT_LANES);
-  expect(lanes.map(({ kind }) => kind)).toEqual(DEFAULT_LANES.map((lane) => LANE_KINDS[lane]));
+  const recorded = DEFAULT_LANES.filter((lane) => lane !== 'maintenance');
+  expect(lanes.map(({ id }) => id)).toEqual(recorded);
+  expect(lanes.map(({ kind }) => kind)).toEqual(recorded.map((lane) => LANE_KINDS[lane]));
+});
+test('maintenance is shown unasked only where an action ran in the range', () => {
+  const answer = story();
+  const head = { id: 'maintenance', kind: 'bars', unit: 'actions', source: 'meta', bars: [] } as const;
+  const withLane = (status: 'ok' | 'absent') =>
+    ({ ...answer, lanes: [...answer.lanes, { ...head, status }] }) as typeof answer;
+  const ids = (found: typeof answer) => found.lanes.map(({ id }) => id);
+  expect(ids(inOrder(withLane('absent'), null))).toEqual(ids(answer));
+  expect(ids(inOrder(withLane('ok'), null))).toContain('maintenance');
+  expect(ids(inOrder(withLane('absent'), ['maintenance']))).toEqual(['maintenance']);
 });
 test('a lane is added in its place and taken away again', () => {
   const more = toggleLane(null, 'manifests');
@@ -60,5 +71,6 @@ test('file sizes default to a logarithmic axis; a choice equal to the default is
   expect(more).toEqual(['data_files', 'file_size']);
   expect(toggleLog(more, 'data_files')).toBeNull();
   expect(toggleLog(null, 'file_size')).toEqual([]);
-  expect(ALL_LANES.filter((lane) => !hasAxis(lane))).toEqual(['alerts', 'job_runs', 'commits', 'schema']);
+  const without = ALL_LANES.filter((lane) => !hasAxis(lane));
+  expect(without).toEqual(['alerts', 'job_runs', 'maintenance', 'commits', 'schema']);
 });

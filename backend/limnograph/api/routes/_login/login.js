@@ -1,7 +1,10 @@
 // Sends the token to the server, which answers with a cookie and a path of its own.
 const form = document.getElementById("login");
 const problem = document.getElementById("problem");
-// A browser that was sent here keeps the fragment of the link that it followed; the server never saw it.
+// A login link has the token in its fragment, which the server never sees and which leaves the address at once.
+const [, linked = ""] = (location.pathname === "/login/link" && /^#(lmn_[\w-]+)$/.exec(location.hash)) || [];
+if (linked) history.replaceState(null, "", location.pathname + location.search);
+// A browser that was sent here keeps the fragment of the link that it followed.
 const asked = (new URLSearchParams(location.search).get("next") ?? "/") + location.hash;
 
 const provider = document.querySelector("a.button");
@@ -22,11 +25,16 @@ async function enter(token) {
   location.replace(found.next);
 }
 
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
+function enterOrSay(token) {
   problem.textContent = "";
-  enter(form.elements.token.value.trim()).catch((error) => {
+  enter(token).catch((error) => {
     problem.textContent = error.message;
     form.elements.token.select();
   });
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  enterOrSay(form.elements.token.value.trim());
 });
+if (linked) enterOrSay(linked);

@@ -4,7 +4,7 @@ import { alertRows, deltaPaths, runPaths, shapes } from '#lib/timeline/shapes/ba
 import { earlierOf } from '#lib/timeline/shapes/compare.ts';
 import { placedFlags } from '#lib/timeline/shapes/flags.ts';
 import { crisp, type Frame } from '#lib/timeline/shapes/frame.ts';
-import { commitsOf, holds, mainColumn, medianOf } from '#lib/api/lanes.ts';
+import { commitsOf, holds, isRuns, mainColumn, medianOf } from '#lib/api/lanes.ts';
 import type { Answer, BarsLane, EventsLane, SeriesLane } from '#lib/api/lanes.ts';
 import type { Look } from '#lib/timeline/shapes/lane-style.ts';
 import { cluster, halfWidth, radius, type Mark } from '#lib/timeline/shapes/marks.ts';
@@ -60,7 +60,7 @@ export function series(lane: SeriesLane, look: Look, answer: Answer, frame: Fram
 }
 
 export function bars(lane: BarsLane, frame: Frame, height: number): string {
-  if (lane.id === 'job_runs') {
+  if (isRuns(lane.id)) {
     const runs = runPaths(lane.bars, frame.scale, frame.nowPx, height);
     const path = (d: string, fill: string, opacity = 1) =>
       d ? element('path', { d, fill, 'fill-opacity': opacity }) : '';

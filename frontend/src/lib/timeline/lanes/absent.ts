@@ -11,6 +11,7 @@ const REMEDIES: Partial<Record<LaneId, string>> = {
   alerts: 'No alerts received yet. Point the Alertmanager webhook at /api/v1/alertmanager.',
   job_duration: 'No job metrics for this table. Add [prometheus] and a job to the settings.',
   job_runs: 'No job runs for this table. Report them with limnograph.spark_metrics.',
+  maintenance: 'No maintenance by limnograph maintain in this range.',
   planning: NEEDS_REPORTS,
   query_p95: NEEDS_REPORTS,
   skipped_share: NEEDS_REPORTS,

@@ -4,7 +4,7 @@ import { clock, clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
 import { heldAt, sampledAt } from './bisect.ts';
 import { flagText } from './flags.ts';
-import { holds, isSeries, mainColumn, medianOf, type Bar, type Lane, type Value } from '#lib/api/lanes.ts';
+import { holds, isRuns, isSeries, mainColumn, medianOf, type Bar, type Lane, type Value } from '#lib/api/lanes.ts';
 import { isCritical } from '#lib/api/severity.ts';
 import type { Look } from './lane-style.ts';
 import { changeCount, commitText } from './marks.ts';
@@ -108,12 +108,12 @@ function readAlerts(here: readonly Bar[]): Reading {
 function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {
   const here = lane.bars.filter((bar) => covers(bar, at));
   const last = here.at(-1);
-  if (lane.id === 'job_runs') {
+  if (isRuns(lane.id)) {
     const bad = here.some((bar) => bar.state === 'failed');
     return last
       ? word(
           bad ? 'failed' : 'running',
-          here.length > 1 ? `${here.length} at once` : '',
+          here.length > 1 ? `${here.length} at once` : lane.id === 'maintenance' ? (last.detail ?? '') : '',
           bad ? 'bad' : 'plain',
         )
       : word('idle');
