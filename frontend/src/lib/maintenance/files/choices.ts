@@ -2,7 +2,7 @@
 import type { Schemas } from '#lib/api/client.ts';
 import { CURRENT } from './address.ts';
 
-type Ref = Schemas['RefsPage']['refs'][number];
+export type SnapshotRef = Pick<Schemas['RefRow'], 'name' | 'type' | 'snapshot_id'>;
 
 export interface SnapshotChoice {
   readonly value: string;
@@ -10,7 +10,7 @@ export interface SnapshotChoice {
 }
 
 /** A snapshot that several refs name is offered once, with all names. */
-export function choicesOf(refs: readonly Ref[], chosen: string): SnapshotChoice[] {
+export function choicesOf(refs: readonly SnapshotRef[], chosen: string): SnapshotChoice[] {
   const names = new Map<string, string[]>();
   for (const { name, type, snapshot_id: id } of refs) {
     if (name === 'main' && type === 'branch') continue;

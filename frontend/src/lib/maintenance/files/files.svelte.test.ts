@@ -49,7 +49,7 @@ test('bytes that are not known have a reason, and a ref no number', async () => 
     ...{ watermark: null, notes: [], read_at: 0, tree: null, tree_missing: 'no files', bytes: null },
     bytes_missing: 'bytes by snapshot are not read for tables of format hudi',
   };
-  const refs = [{ name: 'audit', type: 'branch', snapshot_id: '7' }] as never;
+  const refs = [{ name: 'audit', type: 'branch', snapshot_id: '7' }] as const;
   const screen = await render(RefBytes, { data, refs, chosen: '7', onchoose: () => {} });
   await expect.element(screen.getByText(/Bytes are not known: bytes by snapshot/)).toBeVisible();
   await expect.element(screen.getByText(/^not known/)).toBeVisible();

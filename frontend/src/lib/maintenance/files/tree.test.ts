@@ -73,11 +73,11 @@ test('the address says whose files are shown, and what in it cannot be read', ()
 
 test('a snapshot is offered once, with the names of all refs', () => {
   const refs = [
-    ['main', 'branch', '9'],
-    ['audit', 'branch', '7'],
-    ['v1', 'tag', '7'],
-  ].map(([name, type, snapshot_id]) => ({ name, type, snapshot_id }));
-  const offered = (chosen: string) => choicesOf(refs as Parameters<typeof choicesOf>[0], chosen);
+    { name: 'main', type: 'branch', snapshot_id: '9' },
+    { name: 'audit', type: 'branch', snapshot_id: '7' },
+    { name: 'v1', type: 'tag', snapshot_id: '7' },
+  ] as const;
+  const offered = (chosen: string) => choicesOf(refs, chosen);
   expect(offered(CURRENT).map(({ label }) => label)).toEqual(['current', 'branch audit, tag v1']);
   expect(offered('5').map(({ value }) => value)).toEqual([CURRENT, '5', '7']);
   expect(offered('7').map(({ value }) => value)).toEqual([CURRENT, '7']);

@@ -2,7 +2,7 @@ import '../../../app.css';
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings, doubleIds } from '../../../test/axe.ts';
-import { tableAdvice } from '../fixtures.ts';
+import { tableAdvice } from '#lib/maintenance/fixtures.ts';
 import TableSavings from './TableSavings.svelte';
 
 test('own numbers are calculated with at once; what is no amount is refused, and reset restores the usual ones', async () => {
