@@ -1,6 +1,7 @@
 // Recommended maintenance for every scenario: what the server would answer for the queue, filtered and paged as it does
 // it, and for one table. One row for each rule, names that break out of markup, and values that are not known.
 import { at } from './moment.ts';
+import { fleetComparison, storageAnswer, tableComparison } from './storage-story.ts';
 
 export interface Estimate {
   low: number;
@@ -225,7 +226,7 @@ export const tableAnswer = (advised: object = {}, more: object = {}): object => 
     ...advised,
   },
   ...{ evaluated_at: at('05:50'), writer: 'customer_events_stream', writer_job: 'ingest_customer_events' },
-  ...{ problem: null, prices_are_default: true },
+  ...{ problem: null, prices_are_default: true, comparison: tableComparison },
   plans: [
     {
       ...{ plan_id: '77'.repeat(16), action: 'rewrite_data_files', rule: 'compact', state: 'superseded' },
@@ -241,7 +242,8 @@ const ROWS = rowsOf(13);
 /** What is answered to a question of the API; undefined: it is about something else. */
 export function maintenanceAnswer(url: URL): object | undefined {
   if (url.pathname === '/api/v1/maintenance') return queueAnswer(ROWS, url.searchParams);
-  return /^\/api\/v1\/tables\/[^/]+\/[^/]+\/[^/]+\/maintenance$/.test(url.pathname)
-    ? tableAnswer()
-    : undefined;
+  if (url.pathname === '/api/v1/maintenance/comparison') return fleetComparison;
+  const [, part] = /^\/api\/v1\/tables\/[^/]+\/[^/]+\/[^/]+\/(maintenance|storage)$/.exec(url.pathname) ?? [];
+  if (part === 'storage') return storageAnswer(url.searchParams.get('snapshot_id'));
+  return part ? tableAnswer() : undefined;
 }
