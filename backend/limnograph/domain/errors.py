@@ -8,7 +8,11 @@ LimnographError
 ├── Forbidden                      authenticated, but not permitted      forbidden
 ├── TooManyRequests(retry_after)   come back later                       too-many-requests
 ├── Conflict                       another writer committed first        conflict
-│   └── NoteSuperseded(note)       ... and replaced the same note        conflict
+│   ├── NoteSuperseded(note)       ... and replaced the same note        conflict
+│   ├── PlanMoved(plan)            ... and moved the plan on             conflict
+│   ├── LeaseLost                  ... and took the table's lease        conflict
+│   └── ActionConflict             ... so that an action failed          conflict
+├── ActionCancelled                a user cancelled an action            conflict
 ├── EnvironmentFault               the machine lacks something           exit 2
 ├── SourceError(source)            an upstream source failed             source-failed
 │   ├── SourceUnavailable          may be retried                        source-unavailable
@@ -28,6 +32,7 @@ from limnograph.domain.secrecy import clean
 
 if TYPE_CHECKING:
     from limnograph.domain.answers.notes import TeamNote
+    from limnograph.domain.facts.plans import PlanFact
 
 
 class LimnographError(Exception):
@@ -98,6 +103,28 @@ class NoteSuperseded(Conflict):
     def __init__(self, detail: str, note: TeamNote) -> None:
         super().__init__(detail)
         self.note = note
+
+
+class PlanMoved(Conflict):
+    """A plan is no longer in the state that the caller saw; `plan`: its last transition, None if it is unknown."""
+
+    def __init__(self, detail: str, plan: PlanFact | None) -> None:
+        super().__init__(detail)
+        self.plan = plan
+
+
+class LeaseLost(Conflict):
+    """The lease of a table has ended, or another executor holds it. Stop working on the table."""
+
+
+class ActionConflict(Conflict):
+    """Another writer committed first: nothing of the action is in the table."""
+
+
+class ActionCancelled(LimnographError):
+    """The action was cancelled before it ended. Some of its commits may be in the table."""
+
+    problem_type = "conflict"
 
 
 class EnvironmentFault(LimnographError):

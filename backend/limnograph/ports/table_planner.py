@@ -8,6 +8,7 @@ from limnograph.domain.advice.document import NotKnown
 from limnograph.domain.advice.reading import HeldReading
 from limnograph.domain.advice.survey import TableSurvey
 from limnograph.domain.answers.storage import StorageTree
+from limnograph.domain.maintenance.evidence import EvidenceRequest, TableEvidence
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.domain.time import Millis
 
@@ -25,4 +26,8 @@ class TablePlanner(Protocol):
 
     def tree(self, metadata: TableMetadata, snapshot: Snapshot) -> StorageTree:
         """Metadata files, manifests and largest files of a snapshot. Raises MetadataError, SourceError."""
+        ...
+
+    def evidence(self, metadata: TableMetadata, request: EvidenceRequest) -> TableEvidence:
+        """Commits of an action, their files, and whether files exist. Raises MetadataError, SourceError."""
         ...

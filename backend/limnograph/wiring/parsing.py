@@ -18,6 +18,7 @@ from limnograph.adapters.sandbox.messages import (
     NewestPointer,
     Outline,
     Question,
+    ReadEvidence,
     ReadStorage,
     Scan,
     StorageAccess,
@@ -104,13 +105,21 @@ class TableParser:
                 yield inspect(found.pointer, found.reader, found.format)
             case AdviseLocation():
                 yield from self._location_for_advice(question)
-            case AdviseTable(due=due, now=now):
-                metadata, planner = self._for_advice(due)
-                yield advice_reading(metadata, planner, now, private=self._access.private)
-            case ReadStorage(due=due, snapshot_id=snapshot_id, now=now):
-                metadata, planner = self._for_advice(due)
-                private = self._access.private
-                yield storage_reading(metadata, planner, snapshot_id=snapshot_id, now=now, private=private)
+            case AdviseTable() | ReadStorage() | ReadEvidence():
+                yield self._planned(question)
+
+    def _planned(self, question: AdviseTable | ReadStorage | ReadEvidence) -> object:
+        """What plans need of a table of a catalog, and what they did."""
+        metadata, planner = self._for_advice(question.due)
+        private = self._access.private
+        if isinstance(question, AdviseTable):
+            return advice_reading(metadata, planner, question.now, private=private)
+        if isinstance(question, ReadStorage):
+            snapshot_id, now = question.snapshot_id, question.now
+            return storage_reading(metadata, planner, snapshot_id=snapshot_id, now=now, private=private)
+        if planner is None:
+            raise MetadataError("format_unknown", f"tables of format {question.due.format} are not maintained")
+        return planner.evidence(metadata, question.request)
 
     def _outline(self, question: Outline) -> TableMetadata:
         home, read = question.home, self._format(question.format)

@@ -18,6 +18,7 @@ from limnograph.domain.errors import (
     SourceUnavailable,
 )
 from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.maintenance.evidence import EvidenceRequest, TableEvidence
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.manifests import CacheRow, ManifestWork
 from limnograph.domain.metadata.table import TableMetadata
@@ -155,6 +156,13 @@ class ReadStorage(msgspec.Struct, frozen=True, tag=True):
     now: Millis
 
 
+class ReadEvidence(msgspec.Struct, frozen=True, tag=True):
+    """Requests what a table's metadata says about an action: a TableEvidence."""
+
+    due: DueTable
+    request: EvidenceRequest
+
+
 Question = (
     Outline
     | Extract
@@ -167,6 +175,7 @@ Question = (
     | AdviseLocation
     | AdviseTable
     | ReadStorage
+    | ReadEvidence
 )
 
 
@@ -213,6 +222,7 @@ decode_scanned = msgspec.json.Decoder(ScannedFolder).decode
 decode_work = msgspec.json.Decoder(ManifestWork).decode
 decode_cache_rows = msgspec.json.Decoder(list[CacheRow]).decode
 decode_storage = msgspec.json.Decoder(StorageReading).decode
+decode_evidence = msgspec.json.Decoder(TableEvidence).decode
 decode_facts = msgspec.json.Decoder(list[SnapshotFact]).decode
 
 

@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from limnograph.analysis.advice.readers import ReaderNeed
-from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, own_ages, retention_of
+from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, RetentionRule, own_ages, retention_of
 from limnograph.analysis.advice.spec_fields import leaf_columns
 from limnograph.domain.advice.document import TableBytes
 from limnograph.domain.advice.prices import Prices
@@ -24,7 +24,7 @@ QUIET_GAPS = 3
 longer, are left out of rewrites: a row delete that is in flight fails if the rewrite commits first.
 """
 _GAPS = 200
-__all__ = ["DAY_MS", "HOUR_MS", "AdviceFacts", "ReadLoad"]
+__all__ = ["DAY_MS", "HOUR_MS", "AdviceFacts", "PlanLimits", "ReadLoad"]
 
 
 class ReadLoad(NamedTuple):
@@ -32,6 +32,26 @@ class ReadLoad(NamedTuple):
 
     scans_per_day: float
     opened: float | None = None
+
+
+class PlanLimits(NamedTuple):
+    """How a policy narrows or widens what the rules plan; floors always hold. None: the rule's own value.
+
+    quiet_ms     partitions written within it are left out of rewrites
+    retention    of snapshots; a plan keeps what this or the table's own retention keeps
+    orphan_age_ms  least age of unreferenced files
+    saved_files, freed_bytes  from which saving on an action is due
+    payback_days  longest payback
+    paying       whether an action must pay for itself
+    """
+
+    quiet_ms: int | None = None
+    retention: RetentionRule | None = None
+    orphan_age_ms: int | None = None
+    saved_files: int | None = None
+    freed_bytes: int | None = None
+    payback_days: float | None = None
+    paying: bool = True
 
 
 class AdviceFacts:

@@ -1,17 +1,15 @@
-"""Transitions of maintenance plans: rows of the meta table `plans`. The server proposes plans and stores them in the
-inbox; the pipeline appends them.
+"""Transitions of maintenance plans: rows of the meta table `plans`. The server and the executor record them in the
+inbox's database; the pipeline appends them.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 
 from limnograph.domain.facts.columns import DOUBLE, LONG, STRING, TIMESTAMPTZ, Col, ListOf
 from limnograph.domain.time import Micros
-
-PlanState = Literal["proposed", "withdrawn"]
 
 
 class PlanFact(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +23,11 @@ class PlanFact(msgspec.Struct, frozen=True, kw_only=True):
     at: Annotated[Micros | None, Col(3, TIMESTAMPTZ, "when it took place")] = None
     state: Annotated[
         str | None,
-        Col(4, STRING, "`proposed`: the rules recommend it; `withdrawn`: they no longer do"),
+        Col(
+            4,
+            STRING,
+            "state that it entered, such as `proposed`, `approved`, `verified` ([maintenance](maintenance.md))",
+        ),
     ] = None
     attempt: Annotated[int | None, Col(5, LONG, "how often the same plan was proposed, from 1")] = None
     table_uuid: Annotated[str | None, Col(6, STRING, "identity of the table's history")] = None
@@ -59,3 +61,27 @@ class PlanFact(msgspec.Struct, frozen=True, kw_only=True):
         None
     )
     observed_at: Annotated[Micros | None, Col(34, TIMESTAMPTZ, "when the server recorded it")] = None
+    actor: Annotated[
+        str | None,
+        Col(35, STRING, "who caused it: a user, `policy:NAME`, or `limnograph` for the rules and the executor"),
+    ] = None
+    reason: Annotated[str | None, Col(36, STRING, "what the user wrote, or why the program did it")] = None
+    policy: Annotated[str | None, Col(37, STRING, "name of the policy that the executor applied")] = None
+    problem: Annotated[str | None, Col(38, STRING, "code of what stopped it, such as a guard's; null: nothing")] = None
+    base_metadata_location: Annotated[str | None, Col(39, STRING, "metadata file that the executor opened")] = None
+    executor_id: Annotated[str | None, Col(40, STRING, "process that holds or held the table's lease")] = None
+    application_id: Annotated[str | None, Col(41, STRING, "Spark application of the action")] = None
+    not_before: Annotated[Micros | None, Col(42, TIMESTAMPTZ, "a queued plan is not retried earlier")] = None
+    result_files_in: Annotated[int | None, Col(43, LONG, "files that its commits replaced")] = None
+    result_files_out: Annotated[int | None, Col(44, LONG, "files that its commits added")] = None
+    result_bytes_in: Annotated[int | None, Col(45, LONG, "bytes of the replaced files")] = None
+    result_bytes_out: Annotated[int | None, Col(46, LONG, "bytes of the added files")] = None
+    result_bytes_freed: Annotated[int | None, Col(47, LONG, "bytes of the deleted files")] = None
+    result_seconds: Annotated[float | None, Col(48, DOUBLE, "duration from lease to commit, seconds")] = None
+    result_cost: Annotated[float | None, Col(49, DOUBLE, "cost at the prices of the executor, in `currency`")] = None
+    snapshot_ids: Annotated[
+        list[int] | None, Col(50, ListOf(51, LONG), "snapshots that carry its stamp (Delta: versions)")
+    ] = None
+    left_behind_files: Annotated[int | None, Col(52, LONG, "unreferenced files that it left")] = None
+    left_behind_bytes: Annotated[int | None, Col(53, LONG, "bytes of these files")] = None
+    writers_failed: Annotated[int | None, Col(54, LONG, "runs of other jobs that failed because of its commits")] = None

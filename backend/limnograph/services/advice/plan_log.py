@@ -11,7 +11,8 @@ import msgspec
 
 from limnograph.domain.advice.document import AdvisedTable, Recommendation
 from limnograph.domain.errors import LimnographError
-from limnograph.domain.facts.plans import PlanFact, PlanState
+from limnograph.domain.facts.plans import PlanFact
+from limnograph.domain.maintenance.states import PlanState
 from limnograph.domain.time import Micros
 from limnograph.services.advice.plan_records import PlanRecords
 

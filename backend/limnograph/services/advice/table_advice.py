@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from limnograph.analysis.advice.facts import AdviceFacts, ReadLoad
 from limnograph.analysis.advice.money import monthly_cost
-from limnograph.analysis.advice.planned import arguments_json, plan_id
+from limnograph.analysis.advice.planned import PlannedAction, arguments_json, plan_id
 from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.recommendation import not_known, not_worth, recommendations
 from limnograph.analysis.advice.rules import RULES, answers, compacted_files, plans_first
@@ -39,13 +39,14 @@ class KnownOfTable(NamedTuple):
 
 
 class JudgedTable(NamedTuple):
-    """The document's part of a table; by plan id, the exact arguments of its plans as JSON, and the bounds of
+    """The document's part of a table; by plan id, its plans, their exact arguments as JSON, and the bounds of
     `predicted.bytes_out`, for which the document has one number; the files that its scans open.
     """
 
     advised: AdvisedTable
     arguments: Mapping[str, bytes]
     bytes_out: Mapping[str, Estimate]
+    plans: Mapping[str, PlannedAction]
     load: TableLoad
 
 
@@ -95,7 +96,7 @@ def advise_table(reading: AdviceReading, known: KnownOfTable, prices: Prices) ->
     plans = {plan_id(metadata.table_uuid, plan): plan for plan in plans_first(found)}
     arguments = {identity: arguments_json(plan) for identity, plan in plans.items()}
     bounds = {identity: plan.bytes_out for identity, plan in plans.items() if plan.bytes_out is not None}
-    return JudgedTable(advised, arguments, bounds, load)
+    return JudgedTable(advised, arguments, bounds, plans, load)
 
 
 def _is_unread(reading: AdviceReading) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 from limnograph.adapters.delta.files import LogFiles
 from limnograph.adapters.delta.log import Log, open_log
 from limnograph.adapters.delta.metadata import read_history
+from limnograph.adapters.delta.planning.evidence import evidence_of
 from limnograph.adapters.delta.planning.newest_first import LogReader
 from limnograph.adapters.delta.planning.survey import surveyed
 from limnograph.adapters.delta.planning.vacuum import last_vacuum, removable
@@ -17,6 +18,7 @@ from limnograph.domain.advice.reading import HeldReading
 from limnograph.domain.advice.survey import TableSurvey
 from limnograph.domain.answers.storage import StorageTree
 from limnograph.domain.errors import MetadataError
+from limnograph.domain.maintenance.evidence import EvidenceRequest, TableEvidence
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.domain.time import Millis
 from limnograph.ports.storage import Storage
@@ -70,6 +72,9 @@ class DeltaPlanner:
     def tree(self, metadata: TableMetadata, snapshot: Snapshot) -> StorageTree:
         """Raises MetadataError: a log has no tree of files."""
         raise MetadataError("no_tree", f"version {snapshot.snapshot_id} of {metadata.format} table has no manifests")
+
+    def evidence(self, metadata: TableMetadata, request: EvidenceRequest) -> TableEvidence:
+        return evidence_of(self._storage, self._files, metadata, request)
 
 
 def _log_bytes(log: Log) -> int:

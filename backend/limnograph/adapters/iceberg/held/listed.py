@@ -1,4 +1,4 @@
-"""Live files of one manifest: their number and bytes, and the largest ones with their paths."""
+"""Live files of one manifest: their number and bytes, the largest ones, and the paths of all."""
 
 from __future__ import annotations
 
@@ -66,6 +66,17 @@ def listed_files(content: bytes, manifest: ManifestFile, most: int) -> ManifestL
     return ManifestListing(files, size, largest, deletes)
 
 
+@as_damage
+def live_paths(content: bytes, manifest: ManifestFile) -> list[str]:
+    """Paths of all live files of a manifest. Raises MetadataError: manifest_implausible, avro_…"""
+    container = open_container(content)
+    plan = entry_plan(container.schema_text, _LISTED)
+    found: list[str] = []
+    for chunk in read_chunks(container, plan):
+        found += _Numbers(chunk, plan, manifest, deletes=manifest.deletes).paths()
+    return found
+
+
 class _Numbers:
     """Columns of a chunk. Raises MetadataError for impossible values."""
 
@@ -88,9 +99,15 @@ class _Numbers:
         order = np.argsort(self.size[self.live], kind="stable")[-most:]
         return [self._file(row) for row in self.live[order].tolist()]
 
-    def _file(self, row: int) -> FoundFile:
+    def paths(self) -> list[str]:
+        return [self._path(row) for row in self.live.tolist()]
+
+    def _path(self, row: int) -> str:
         assert self._slot is not None  # noqa: S101  # an entry without a path was refused
         offset, length = self._chunk.rows[row, self._slot : self._slot + 2].tolist()
-        path = self._chunk.body[offset : offset + length].tobytes().decode("utf-8", "replace")
+        return self._chunk.body[offset : offset + length].tobytes().decode("utf-8", "replace")
+
+    def _file(self, row: int) -> FoundFile:
+        path = self._path(row)
         kind = "deletion_vector" if self._blob[row] else _KINDS[int(self._kind[row])]
         return FoundFile(int(self.size[row]), path, kind, int(self._records[row]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from limnograph.adapters.iceberg.evidence.evidence import evidence_of
 from limnograph.adapters.iceberg.held.held_bytes import held_and_freed
 from limnograph.adapters.iceberg.held.tree import storage_tree
 from limnograph.adapters.iceberg.planning.survey import survey
@@ -10,6 +11,7 @@ from limnograph.domain.advice.document import NotKnown
 from limnograph.domain.advice.reading import HeldReading
 from limnograph.domain.advice.survey import TableSurvey
 from limnograph.domain.answers.storage import StorageTree
+from limnograph.domain.maintenance.evidence import EvidenceRequest, TableEvidence
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.domain.time import Millis
 from limnograph.ports.storage import Storage
@@ -29,3 +31,6 @@ class IcebergPlanner:
 
     def held(self, metadata: TableMetadata, now: Millis, expiring: frozenset[int]) -> HeldReading | NotKnown:
         return held_and_freed(self._storage, metadata, now, expiring)
+
+    def evidence(self, metadata: TableMetadata, request: EvidenceRequest) -> TableEvidence:
+        return evidence_of(self._storage, metadata, request)

@@ -15,9 +15,9 @@ from limnograph.domain.errors import MetadataError, TooManyRequests
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
+from limnograph.ports.advice_source import TableStorageReader
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
-from limnograph.ports.table_storage import TableStorageReader
 from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
 from limnograph.services.table.due import due_of, located

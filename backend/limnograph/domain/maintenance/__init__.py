@@ -1,0 +1,1 @@
+"""Maintenance that is executed: states of plans, policies, leases, breakers, and what an action did."""

@@ -1,0 +1,1 @@
+"""State of maintenance plans: proposals, approvals, cancellations and their history."""
