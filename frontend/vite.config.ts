@@ -31,7 +31,7 @@ const TIMELINE =
  * load has the name of every file.
  */
 const LISTS =
-  /src\/lib\/(ui\/(Breakable|SkeletonPanel|VerdictGlyph|row-keys|verdict)|page\/(StaleNotice|csv-export|lost-cursor|stale)|table-pages\/(ranged-answer|refresh))\./;
+  /src\/lib\/(ui\/(Breakable|SkeletonPanel|VerdictGlyph|row-keys|verdict)|page\/(ListExport|ListPager|StaleNotice|csv-export|list-address|lost-cursor|stale)|table-pages\/(ranged-answer|refresh))\./;
 const FINDINGS =
   /src\/lib\/findings\/(FindingMark|LinkedPart|cause|effect|evidence|headline|moment|sentence|words)\./;
 const MAINTENANCE =

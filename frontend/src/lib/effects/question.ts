@@ -1,5 +1,6 @@
 // What the ledger is narrowed to, and how the URL says it. Defaults stay out of the address. Pure.
 import type { EffectsQuestion } from '#lib/api/client.ts';
+import { addressOf, cursorAddress } from '#lib/page/list-address.ts';
 import { findUnknownValues } from '#lib/state/unknown-values.ts';
 import { resolveRange, type Range, type RangeText } from '#lib/time/range.ts';
 import { MAX_POINTS } from '#lib/time/step.ts';
@@ -91,19 +92,15 @@ export function ledgerHref(params: URLSearchParams, change: Partial<LedgerChoice
   for (const [name, value] of Object.entries({ ...choiceOf(params), ...change }))
     if (value) next.set(name, value);
     else next.delete(name);
-  return next.size ? `${LEDGER_PATH}?${next}` : LEDGER_PATH;
+  return addressOf(LEDGER_PATH, next);
 }
 
 /** The ledger of one table. */
 export const tableLedgerHref = (table: string): string => ledgerHref(new URLSearchParams(), { table });
 
 /** The page that begins at a cursor; null: at the newest operation. */
-export function cursorHref(params: URLSearchParams, cursor: string | null): string {
-  const next = new URLSearchParams(params);
-  if (cursor === null) next.delete('cursor');
-  else next.set('cursor', cursor);
-  return next.size ? `${LEDGER_PATH}?${next}` : LEDGER_PATH;
-}
+export const cursorHref = (params: URLSearchParams, cursor: string | null): string =>
+  cursorAddress(LEDGER_PATH, params, cursor);
 
 /** The address with another range, from its first page. */
 export function rangeHref(params: URLSearchParams, { from, to }: RangeText): string {
@@ -113,5 +110,5 @@ export function rangeHref(params: URLSearchParams, { from, to }: RangeText): str
   for (const [name, value] of Object.entries({ from, to }))
     if (usual) next.delete(name);
     else next.set(name, value);
-  return next.size ? `${LEDGER_PATH}?${next}` : LEDGER_PATH;
+  return addressOf(LEDGER_PATH, next);
 }

@@ -1,5 +1,6 @@
 // What the list of findings is narrowed to, and how the URL says it. Defaults stay out of the address. Pure.
 import type { FindingsQuestion } from '#lib/api/client.ts';
+import { addressOf, cursorAddress } from '#lib/page/list-address.ts';
 import { findUnknownValues } from '#lib/state/unknown-values.ts';
 import { CODES, SEVERITIES, type FindingCode, type FindingSeverity } from '#lib/findings/words.ts';
 
@@ -70,16 +71,12 @@ export function findingsHref(params: URLSearchParams, change: Partial<FindingsCh
   }))
     if (value) next.set(name, value);
     else next.delete(name);
-  return next.size ? `${FINDINGS_PATH}?${next}` : FINDINGS_PATH;
+  return addressOf(FINDINGS_PATH, next);
 }
 
 /** The open findings of one table. */
 export const tableFindingsHref = (table: string): string => findingsHref(new URLSearchParams(), { table });
 
 /** The page that begins at a cursor; null: the first one. */
-export function cursorHref(params: URLSearchParams, cursor: string | null): string {
-  const next = new URLSearchParams(params);
-  if (cursor === null) next.delete('cursor');
-  else next.set('cursor', cursor);
-  return next.size ? `${FINDINGS_PATH}?${next}` : FINDINGS_PATH;
-}
+export const cursorHref = (params: URLSearchParams, cursor: string | null): string =>
+  cursorAddress(FINDINGS_PATH, params, cursor);

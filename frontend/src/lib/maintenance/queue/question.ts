@@ -1,4 +1,5 @@
 // What the queue of plans is narrowed to, and how the URL says it. Defaults stay out of the address. Pure.
+import { addressOf, cursorAddress } from '#lib/page/list-address.ts';
 import { findUnknownValues } from '#lib/state/unknown-values.ts';
 import type { MaintenanceQuestion } from '#lib/maintenance/api.ts';
 import { readBudget } from '#lib/maintenance/budget.ts';
@@ -57,8 +58,6 @@ export const queueQuestion = (choice: QueueChoice, cursor: string | null): Maint
   ...(cursor && { cursor }),
 });
 
-const href = (params: URLSearchParams) => (params.size ? `${QUEUE_PATH}?${params}` : QUEUE_PATH);
-
 /** The address with `change` applied, from its first page. Parameters of others stay. */
 export function queueHref(params: URLSearchParams, change: Partial<QueueChoice>): string {
   const next = new URLSearchParams(params);
@@ -66,13 +65,9 @@ export function queueHref(params: URLSearchParams, change: Partial<QueueChoice>)
   for (const [name, value] of Object.entries({ ...choiceOf(params), ...change }))
     if (value) next.set(name, value);
     else next.delete(name);
-  return href(next);
+  return addressOf(QUEUE_PATH, next);
 }
 
 /** The page that begins at a cursor; null: at the best plan. */
-export function cursorHref(params: URLSearchParams, cursor: string | null): string {
-  const next = new URLSearchParams(params);
-  if (cursor === null) next.delete('cursor');
-  else next.set('cursor', cursor);
-  return href(next);
-}
+export const cursorHref = (params: URLSearchParams, cursor: string | null): string =>
+  cursorAddress(QUEUE_PATH, params, cursor);
