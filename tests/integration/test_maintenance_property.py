@@ -1,7 +1,8 @@
 """Property: whatever writers do before and during maintenance, the rows are those of the model, every file of every
 retained snapshot exists, no deleted row returns, and no pinned reader fails.
 
-A short set of seeds every day; `make nightly` continues for an hour at LIMNOGRAPH_STEPS=20000, from LIMNOGRAPH_SEED. The figures are printed as a line of JSON.
+A short set of seeds every day; `make nightly` continues for an hour at LIMNOGRAPH_STEPS=20000, from LIMNOGRAPH_SEED.
+The figures are printed as a line of JSON.
 """
 
 from __future__ import annotations
