@@ -49,7 +49,7 @@ def test_random_histories_beside_the_executor(
     for rival in (history.delete_rows, history.append):
         history.maintain(rival)
         history.check()
-    for _ in range(6):
+    for _ in range(4):
         history.step()
     tell(history, seed)
     assert {name: history.figures[name] for name in ZERO} == dict.fromkeys(ZERO, 0)
