@@ -33,7 +33,7 @@ export function effect(change: Partial<Effect> = {}): Effect {
     ...{ job_name: 'rollup_customer_events', measure: 'duration', verdict: 'helped' },
     ...{ because: 'between -19 % and -8 %', ratio: 0.86, ratio_low: 0.81, ratio_high: 0.92 },
     ...{ change: -14.1, change_low: -19.2, change_high: -8.1, runs_before: 96, runs_after: 16 },
-    ...{ more_runs: null, controls: 3, others: [], measured_at: at('05:50') },
+    ...{ more_runs: null, controls: 3, others: [], measured_at: at('05:50'), plan: null },
     ...change,
   };
 }

@@ -8,6 +8,7 @@ every step.
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from limnograph.domain.failpoints import MAINTAIN_FAILPOINTS
-from maintain_site import CHEAP, MaintainSite, summary
+from maintain_site import CHEAP, MaintainSite, summary, until
 from standing_jvm import StandingJvm, standing_jvm
 from warm_python import warm_python
 
@@ -48,6 +49,19 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.xdist_group("deaths")
 def test_a_chain_of_deaths_runs_nothing_twice_and_loses_nothing(tmp_path: Path, jvm: StandingJvm, python: Path) -> None:
     die_and_recover(MaintainSite(tmp_path, jvm=jvm, python=python))
+
+
+@pytest.mark.xdist_group("deaths")
+def test_a_signal_ends_the_watch_and_leaves_no_lease(tmp_path: Path, jvm: StandingJvm, python: Path) -> None:
+    site = MaintainSite(tmp_path, jvm=jvm, python=python)
+    site.table("orders", files=4)
+    with site.watching() as process:
+        until(lambda: any(fact.state == "verified" for fact in site.states.plans()), 180)
+        process.send_signal(signal.SIGTERM)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors[-3000:]
+    assert json.loads(output.splitlines()[0])["plans"]
+    assert site.states.holders() == []
 
 
 @pytest.mark.nightly

@@ -19,6 +19,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from test_serve_process import Serving
 
 from limnograph.domain.metrics.gauges import SERVER_METRICS
+from limnograph.domain.metrics.maintenance import UNVERIFIED
 from served_lake import ROWS, small_lake
 
 STREAMS = 500
@@ -106,7 +107,7 @@ def test_idle_streams_and_half_sent_requests_do_not_affect_other_clients(serving
     told = own_numbers(serving)
     assert (told["limnograph_streams"], told["limnograph_streams_refused_total"]) == (STREAMS + 100, 50)
     assert told["limnograph_page_hits_total"] + told["limnograph_page_stale_total"] > 0
-    assert set(told) == {metric.name for metric in SERVER_METRICS}
+    assert set(told) == {metric.name for metric in (*SERVER_METRICS, UNVERIFIED)}
 
 
 def test_a_drain_ends_streams_too(serving) -> None:

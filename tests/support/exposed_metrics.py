@@ -9,10 +9,16 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from limnograph.adapters.prometheus.exporter import Exporter
 from limnograph.api.metrics.exposition import Exposition
+from limnograph.api.metrics.maintenance_metrics import MaintenanceMetrics
 from limnograph.api.metrics.served_metrics import ServedMetrics
 from limnograph.domain.facts.events import ReportFact
+from limnograph.domain.facts.plans import PlanFact
+from limnograph.domain.maintenance.leases import MaintenanceBreaker
 from limnograph.domain.metrics import pipeline as pipeline_metrics
+from limnograph.domain.metrics.maintenance import MaintenanceNumbers
 from limnograph.domain.metrics.pipeline import PIPELINE_METRICS
+from limnograph.domain.time import Micros
+from limnograph.services.plans.tally import PlanTally
 from limnograph.spark_metrics import REGISTRY, job_run
 from limnograph.spark_streams import StreamMeter
 from limnograph.wiring.server_metrics import catalog_answers, own_metrics
@@ -35,7 +41,10 @@ def exposed() -> set[str]:
         lambda: made.store.watermark,
         board=lambda: made.evaluator.board,
         own=partial(own_metrics, made),
-        collectors=[ServedMetrics(made.reported.told, "http://127.0.0.1:8787", partial(catalog_answers, made))],
+        collectors=[
+            ServedMetrics(made.reported.told, "http://127.0.0.1:8787", partial(catalog_answers, made)),
+            MaintenanceMetrics(maintained),
+        ],
     )
     pipeline = Exporter(PIPELINE_METRICS)
     pipeline.put(pipeline_metrics.LAG, 3.0)
@@ -50,6 +59,15 @@ def exposed() -> set[str]:
         pass
     pages = [server(), _rendered(pipeline), generate_latest(REGISTRY)]
     return {line.split("{")[0].split(" ")[0] for page in pages for line in page.decode().splitlines()}
+
+
+def maintained() -> MaintenanceNumbers:
+    """Numbers of one action that was not confirmed, and of the breaker that it opened."""
+    tally, action = PlanTally(), "rewrite_data_files"
+    done = PlanFact(plan_id="p", seq=6, state="failed", action=action, result_seconds=5.0, result_bytes_in=1)
+    tally.count("committed", done)
+    opened = {"opened_by": "p", "opened_at": Micros(NOW), "text": "", "scope": "action", "subject": action}
+    return tally.numbers([MaintenanceBreaker(key=f"action:{action}:verification", code="verification", **opened)])
 
 
 def _rendered(pipeline: Exporter) -> bytes:

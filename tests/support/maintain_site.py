@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -98,6 +99,21 @@ class MaintainSite:
             return subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout, check=False)
         finally:
             self.jvm.clear()
+
+    @contextmanager
+    def watching(self) -> Iterator[subprocess.Popen[str]]:
+        """`limnograph maintain --watch`, on the standing JVM."""
+        assert self.jvm is not None
+        files = ["--maintenance", str(self.maintenance), "--config", str(self.config)]
+        command = [self.python, "-m", "limnograph", "maintain", *files, "--json", "--watch"]
+        env = {**os.environ, **self.jvm.environment(), "PYSPARK_PYTHON": self.python}
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, env=env, stdout=pipe, stderr=pipe, text=True) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+                self.jvm.clear()
 
     def executor(
         self, session: SparkSession, *, executor_id: str = "test", failpoint: str = "", **fields: Any

@@ -17,7 +17,7 @@ from limnograph.settings import CONFIG_ENV, Settings, load
 if TYPE_CHECKING:
     from limnograph.domain.advice.plans import PlanDecision
     from limnograph.domain.facts.plans import PlanFact
-    from limnograph.wiring.plans import LocalPlans
+    from limnograph.wiring.decisions.local_plans import LocalPlans
 
 _EPILOG = (
     "PLAN is the id of a plan or its beginning, as far as it is unique. Decisions are recorded under the name of the "
@@ -108,7 +108,7 @@ def _decision(name: PlanDecision, text: str, *, prompt: str) -> click.Command:
 
 dismiss = _decision(
     "dismiss",
-    "Decide against a proposed plan. It is not proposed again until someone proposes it.",
+    "Decide against a proposed plan. The rules do not propose it again for seven days; anyone else may.",
     prompt="dismiss 3f2a9c --reason 'the table is dropped next week'",
 )
 withdraw = _decision(
@@ -158,14 +158,14 @@ def close(key: str, config: str | None) -> None:
 
 
 def _opened(settings: Settings) -> LocalPlans:
-    from limnograph.wiring.plans import local_plans
+    from limnograph.wiring.decisions.local_plans import local_plans
 
     return local_plans(settings)
 
 
 def _deciding(settings: Settings) -> LocalPlans:
     """As `_opened`, for a user who may decide. Raises Forbidden."""
-    from limnograph.wiring.plans import check_rights
+    from limnograph.wiring.decisions.local_plans import check_rights
 
     plans = _opened(settings)
     check_rights(plans, settings)

@@ -23,7 +23,8 @@ _NOT_SECRET = re.compile(
 )
 _USERINFO = re.compile(r"(?<=://)[^/@\s'\"]*:[^/\s'\"]*@")
 _QUERY = re.compile(
-    r"(?i)\b([\w.-]*(?:secret|password|passwd|pwd|token|credential|signature|access[._-]?key|api[._-]?key|sig))"
+    r"(?i)\b([\w.-]*(?:secret|password|passwd|pwd|token|credential|signature|sig|"
+    r"(?:access|api|secret|account|private)[._-]?key))"
     r"(\s*=\s*|[\"']\s*:\s*[\"'])((?!\*\*\*)[^&\s\"',;}\])]{4,})"
 )
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+(?=\S*\d)[A-Za-z0-9._~+/=-]{8,}")

@@ -29,6 +29,7 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.pages import NotePages
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.plans.measured import MeasuredPlans
 from limnograph.services.plans.views import plan_stream_event
 from limnograph.services.plans.watch import PlanWatch
 from limnograph.services.reads.log import ReadLog
@@ -44,6 +45,7 @@ MOST_NOTES = 100
 """Events of notes that are published at once."""
 CHECK_ALERTS_S = 30.0
 MEASURE_S = 20.0
+MARK_PLANS_S = 120.0
 EVALUATE_S = 1.0
 OBSERVE_JOBS_S = 15.0
 OBSERVE_S = 15.0
@@ -152,6 +154,14 @@ async def keep_measuring_effects(measurer: EffectMeasurer, store: HotStore) -> N
             _log.warning("effects: %s", error)
         except Exception:  # noqa: BLE001  # the next call starts from the same state
             _log.exception("effects could not be measured")
+
+
+async def keep_marking_plans(measured: MeasuredPlans, store: HotStore) -> None:
+    """Let verified plans become measured."""
+    while True:
+        await asyncio.sleep(MARK_PLANS_S)
+        if store.attempted:
+            await asyncio.to_thread(_log_failure, measured.mark)
 
 
 async def keep_finding(evaluator: FindingsEvaluator, team: TeamMemory, store: HotStore, live: Live) -> None:

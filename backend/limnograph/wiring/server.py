@@ -46,6 +46,8 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.plans.measured import MeasuredPlans
+from limnograph.services.plans.plan_records import PlanRecords
 from limnograph.services.plans.watch import PlanWatch
 from limnograph.services.reads.attempts import AttemptSource
 from limnograph.services.reads.log import ReadLog
@@ -144,6 +146,8 @@ class ServerServices(SharedServices):
     """Advises on tables; None: the server cannot read them."""
     held: HeldFindings | None = None
     """Findings of bytes that old snapshots hold; None: as `advisor`."""
+    measured: MeasuredPlans | None = None
+    """Lets plans become measured; None: as `advisor`."""
     plans: PlanWatch | None = None
     """Follows the transitions of plans; None: as `advisor`."""
 
@@ -265,7 +269,10 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         explanations=ExplainPages(
             store, jobs, clock, ExplainContext(Labels(options.inbox, old, clock), findings, options.meta)
         ),
-        effects=EffectLedger(store, shared.effect_records, shared.team.owners, shared.measurer),
+        effects=EffectLedger(
+            *(store, shared.effect_records, shared.team.owners, shared.measurer),
+            confirmed=PlanRecords(options.inbox, old).confirmed,
+        ),
         findings=findings,
         finder=Finder(FindSources(store, fleet, shared.alerts, findings, shared.job_directory, old), clock),
         runs=shared.runs,

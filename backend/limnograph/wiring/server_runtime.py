@@ -76,6 +76,8 @@ class ServerRuntime:
             found.append(
                 background_tasks.keep_advising(services.advisor, services.held, services.evaluator, services.store)
             )
+        if services.measured:
+            found.append(background_tasks.keep_marking_plans(services.measured, services.store))
         if services.plans:
             found.append(background_tasks.keep_watching_plans(services.plans, services.live))
         if options.cold:

@@ -9,15 +9,20 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from access_kit import guarded
 from advised_lake import LocalSource
 from api_document import document
 from limnograph.adapters.memory.plan_states import MemoryPlanStates
 from limnograph.api.docs.openapi import render
 from limnograph.api.docs.reference.__main__ import document as page_as_markdown
 from limnograph.api.docs.reference.blocks import Heading, Table, Text, markdown, page
-from limnograph.api.docs.reference.examples import SERVER
+from limnograph.api.docs.reference.examples import EXAMPLES, NAMES, SERVER
 from limnograph.api.wire.problems import STATUS
 from limnograph.domain.advice.prices import Prices
+from limnograph.domain.facts.plans import PlanFact
+from limnograph.domain.maintenance.leases import MaintenanceBreaker
+from limnograph.domain.maintenance.moves import following
+from limnograph.domain.time import Micros
 from limnograph.wiring.on_request.advice import with_advice
 from serving_kit import BIG, HOUR, MINUTE, NOW, client, lake, moved, parts, row
 
@@ -44,7 +49,7 @@ def test_every_route_has_its_purpose_scope_answers_and_an_example() -> None:
     for verb, path in ROUTES:
         section = told[f"{verb.upper()} {path}"]
         assert re.search(r"^\*\*.+\.\*\* \w+", section, re.MULTILINE), path
-        assert re.search(r"^Scope: (`\w+`|none, open to anyone)\.$", section, re.MULTILINE), path
+        assert re.search(r"^Scope: (`[\w:]+`|none, open to anyone)\.$", section, re.MULTILINE), path
         assert "| `400` | problem `bad-request` |" in section, path
         assert section.count("```sh\ncurl ") == 1, path
     assert len(CURLS) == len(ROUTES)
@@ -74,20 +79,38 @@ def sent(command: str) -> tuple[str, str, dict[str, str], str | None]:
     return method or ("POST" if body else "GET"), url.removeprefix(SERVER), headers, body
 
 
+def recorded_plan(states: MemoryPlanStates, path: str) -> None:
+    """The plan of the examples, in the state that the request at `path` expects, and the breaker."""
+    digest = EXAMPLES["approvePlan"].body["arguments_sha256"]
+    plan = PlanFact(plan_id=NAMES["plan_id"], seq=1, state="proposed", arguments_sha256=digest, proposed_by="ann")
+    states.record([plan])
+    if path.endswith("/cancel"):
+        states.record([following(plan, "approved", "ann")])
+    if path.endswith("/plans"):
+        states.record([following(plan, "dismissed", "ann")])
+    key, opened = EXAMPLES["closeBreaker"].body["key"], {"opened_by": plan.plan_id, "opened_at": Micros(NOW)}
+    scope, subject, code = key.split(":")
+    states.open_breaker(MaintenanceBreaker(key=key, scope=scope, subject=subject, code=code, text="", **opened))
+
+
 ENDING = [command for command in CURLS if " -N " not in command]
 
 
 @pytest.mark.parametrize("command", ENDING, ids=lambda command: urlsplit(sent(command)[1]).path)
-def test_every_example_has_the_documented_response(command: str) -> None:
+def test_every_example_has_the_documented_response(command: str, tmp_path: Path) -> None:
     method, path, headers, body = sent(command)
     moves = [moved(1, NOW - 5 * HOUR), moved(BIG, NOW - MINUTE)]
     burst = row(BIG, NOW - MINUTE, 9_002, parent_id=1, added_data_files=9_000)  # the finding of the example
-    services = parts(lake([row(1, NOW - 5 * HOUR, 2), burst], moves))
-    made = with_advice(services, LocalSource(), Prices(), MemoryPlanStates())
+    states, gate = MemoryPlanStates(), guarded(tmp_path)
+    made = with_advice(parts(lake([row(1, NOW - 5 * HOUR, 2), burst], moves)), LocalSource(), Prices(), states)
+    recorded_plan(states, path)
+    decides = method == "POST" and "/maintenance/" in path
+    if decides:  # no one decides where nobody is asked
+        headers["Authorization"] = gate.bearer("maintain", name="ann")["authorization"]
 
     async def asked():
         await made.backend.alerts.take(b'{"alerts": [{"labels": {"severity": "warning", "job": "foo"}}]}')
-        async with client(made) as http:
+        async with client(made, **({"gate": gate.gate} if decides else {})) as http:
             return await http.request(method, path, headers=headers, content=body)
 
     answer = asyncio.run(asked())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from api_document import document
+from limnograph.api.docs.reference.examples import NAMES
 from limnograph.api.spa import load
 from serving_kit import HOUR, NOW, application, client, lake, parts, row
 
@@ -19,7 +20,7 @@ MADE = parts(lake([row(1, NOW - HOUR, 5)]))
 def test_every_threat_has_a_test_that_exists() -> None:
     text = (ROOT / "SECURITY.md").read_text()
     rows = re.findall(r"^\| (T\d+) \|(.*)\|$", text, re.MULTILINE)
-    assert [name for name, _ in rows] == [f"T{number}" for number in range(1, 33)]
+    assert [name for name, _ in rows] == [f"T{number}" for number in range(1, 35)]
     for name, cells in rows:
         tests = re.findall(r"`((?:tests|e2e|frontend)/[\w./-]+?)(?:::(\w+))?`", cells)
         assert tests, f"{name} names no test"
@@ -42,13 +43,47 @@ def test_no_response_can_be_run_by_a_spreadsheet() -> None:
     assert media == {"application/json", "application/problem+json", "text/event-stream", "text/plain"}
 
 
-def test_there_is_no_maintenance_by_http() -> None:
-    scopes = {
-        handler.opt.get("scope")
+def test_there_is_no_maintenance_by_http_without_scope_and_mode() -> None:
+    declared = {
+        (method, route.path): handler.opt["scope"]
         for route in application(MADE)._app.routes
         for handler in getattr(route, "route_handlers", ())
+        if "scope" in handler.opt
+        for method in handler.http_methods
     }
-    assert scopes - {None} == {"open", "read", "webhook", "annotate", "metrics"}
+    decisions = {"maintain:propose", "maintain:approve"}
+    assert set(declared.values()) == {"open", "read", "webhook", "annotate", "metrics", *decisions}
+    changing = {path: scope for (method, path), scope in declared.items() if method != "GET" and "/maintenance" in path}
+    assert len(changing) == 6
+    assert set(changing.values()) == decisions
+    assert not {path for path in changing if not path.startswith("/api/v1/maintenance/")}
+
+    async def ask(path: str, body: dict[str, object]) -> int:
+        async with client(MADE) as http:
+            return (await http.post(path.format(**NAMES), json=body)).status_code
+
+    for path in changing:
+        for body in ({}, {"arguments_sha256": "0" * 64, "seq": 1}, {"plan_id": "0" * 32}, {"key": "x"}):
+            assert asyncio.run(ask(re.sub(r"\{(\w+):str\}", r"{\1}", path), body)) == 403, path
+
+
+def test_the_server_contains_no_executor() -> None:
+    """Nothing that the server consists of imports what runs actions; only the wiring of `limnograph maintain` does."""
+    backend = ROOT / "backend/limnograph"
+    executor = re.compile(r"limnograph\.(services\.maintenance|adapters\.spark\.maintenance|wiring\.maintain)\b")
+    allowed = (
+        "services/maintenance/",
+        "adapters/spark/maintenance/",
+        "wiring/maintain/",
+        "jobs/maintain",
+        "cli/maintain",
+    )
+    found = {
+        str(file.relative_to(backend))
+        for file in backend.rglob("*.py")
+        if executor.search(file.read_text()) and not str(file.relative_to(backend)).startswith(allowed)
+    }
+    assert found == set()
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from limnograph.domain.answers.effect_ledger import LedgerPage
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import ReportFact, RunFact, RunTable
+from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.queries import EffectsQuery
 from limnograph.domain.time import to_millis
 from limnograph.services.effects.measuring import EffectMeasurer
@@ -165,6 +166,44 @@ def test_a_page_shows_the_newest_measurement_and_the_self_check() -> None:
     assert (found.coverage.cuts, found.coverage.covered >= 3) == (4, True)
     assert found.choices.tables == ["lake.sales.orders"]
     assert (found.choices.actions, found.choices.jobs) == (["rewrite_data_files"], ["churn"])
+
+
+def test_what_a_plan_promised_stands_beside_what_the_table_confirmed() -> None:
+    engine, clock = story(), FixedClock(COMPACTED + HOUR)
+    verified = PlanFact(
+        plan_id="p1",
+        seq=6,
+        at=COMPACTED + MINUTE,
+        state="verified",
+        attempt=2,
+        table_uuid=UUID,
+        action="rewrite_data_files",
+        rule="compact",
+        files_in=70,
+        files_out=2,
+        seconds_low=20.0,
+        seconds_mid=60.0,
+        seconds_high=180.0,
+        currency="USD",
+        result_files_in=70,
+        result_files_out=4,
+        result_seconds=90.0,
+        snapshot_ids=[BIG],
+    )
+    engine.append([], [], plans=[verified])
+    made = served(engine, [r for r in everyone() if r.ended_at < clock.now()], clock=clock)
+    asyncio.run(made.measurer.measure_due())
+    (waiting,) = page(made).rows
+    assert (waiting.verdict, waiting.plan.plan_id) == ("no_data_yet", "p1")
+    asyncio.run(made.runs.accept(list(everyone())))
+    clock.micros = NOW
+    asyncio.run(measurer_of(made).measure_due())
+    (measured,) = page(made).rows
+    assert (measured.verdict, measured.plan.rule, measured.plan.attempt) == ("helped", "compact", 2)
+    assert (measured.plan.promised.files_out, measured.plan.confirmed.files_out) == (2, 4)
+    assert (measured.plan.promised.seconds.high, measured.plan.confirmed.seconds) == (180.0, 90.0)
+    assert measured.plan.promised.bytes_in is None
+    assert page(served(story(), everyone())).rows == []
 
 
 def test_an_operation_without_enough_runs_has_no_data_yet_which_is_not_no_effect() -> None:

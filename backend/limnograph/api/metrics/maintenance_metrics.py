@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.utils import floatToGoString
 
 from limnograph.domain.metrics.maintenance import (
     BREAKER_OPEN,
@@ -17,7 +18,7 @@ from limnograph.domain.metrics.maintenance import (
     MaintenanceNumbers,
 )
 
-_BOUNDS = [*(f"{bound:g}" for bound in SECONDS), "+Inf"]
+_BOUNDS = [*map(floatToGoString, SECONDS), "+Inf"]
 
 
 class MaintenanceMetrics:

@@ -69,8 +69,8 @@ _DECISION: dict[str, Any] = {
     opt=READ,
 )
 async def get_plan(request: AnyRequest, backend: NamedDependency[Backend], plan_id: PlanId) -> PlanDetail:
-    """The last transition of a plan and all earlier ones, its promise and its result, what stands in the way, and what
-    the caller may decide. A decision sends `arguments_sha256` and `seq` of this response.
+    """The last transition of a plan and all earlier ones, its promise and its result, guards that do not hold, and
+    what the caller may decide. A decision sends `arguments_sha256` and `seq` of this response.
     """
     return await asyncio.to_thread(pages_of(backend).detail, plan_id, _reader(request))
 
@@ -116,8 +116,8 @@ async def approve_plan(request: AnyRequest, backend: NamedDependency[Backend], p
     **_DECISION,
 )
 async def dismiss_plan(request: AnyRequest, backend: NamedDependency[Backend], plan_id: PlanId) -> PlanView:
-    """Requires the scope `maintain:approve`. The plan is not proposed again until someone proposes it. 409 as for an
-    approval.
+    """Requires the scope `maintain:approve`. The rules do not propose the plan again for seven days; users may. 409 as
+    for an approval.
     """
     return await _decide(request, backend, plan_id, "dismiss")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from limnograph.domain.advice.document import Predicted
+from limnograph.domain.advice.plans import PlanResult
 from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
 
@@ -12,11 +14,25 @@ LedgerVerdict = Literal["helped", "worse", "none", "unknown", "confounded", "not
 """`no_data_yet`: fewer than eight runs have ended since the operation, so nothing was measured."""
 
 
+class LedgerPlan(View, frozen=True, kw_only=True):
+    """The plan that caused an operation. `promised`: as it was approved; `confirmed`: what the table confirmed, null if
+    that is not known. Costs are in `currency`.
+    """
+
+    plan_id: str
+    attempt: int | None
+    rule: str
+    promised: Predicted
+    confirmed: PlanResult | None
+    currency: str | None
+
+
 class LedgerRow(View, frozen=True, kw_only=True):
     """One operation and one job (or all scans of the table, if `job_name` is empty) by one measure: the newest
     measurement. Bounds at 95 %; null: unbounded. `change` is in seconds, or in files for measure `files`. `runs_after`:
     runs since the operation that were measured, or that are known so far if there is `no_data_yet` (null: unknown).
-    `snapshot_id`: of a commit, null for an expiry. `owner`: of the table, as in `Finding`.
+    `snapshot_id`: of a commit, null for an expiry. `owner`: of the table, as in `Finding`. `plan`: null if no plan of
+    Limnograph caused the operation.
     """
 
     catalog: str | None
@@ -45,6 +61,7 @@ class LedgerRow(View, frozen=True, kw_only=True):
     controls: int | None
     others: list[str]
     measured_at: Millis | None
+    plan: LedgerPlan | None
 
 
 class LedgerCounts(View, frozen=True, kw_only=True):

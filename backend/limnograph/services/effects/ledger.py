@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, cast, get_args
 
 from limnograph.domain import cursors
+from limnograph.domain.advice.recorded import predicted_of, result_of
 from limnograph.domain.answers.effect_ledger import (
     LedgerChoices,
     LedgerCounts,
     LedgerCoverage,
     LedgerPage,
+    LedgerPlan,
     LedgerRow,
     LedgerVerdict,
     Measure,
 )
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.effects import MARKS, EffectFact
+from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import EffectsQuery
 from limnograph.domain.secrecy import placeless
-from limnograph.domain.time import EPOCH, Micros, to_micros, to_millis
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros, to_micros, to_millis
 from limnograph.services.effects.measuring import EffectMeasurer
 from limnograph.services.effects.operations import EXPIRED_PREFIX, Operation
+from limnograph.services.effects.promises import OperationPlans
 from limnograph.services.effects.records import EffectRecords
 from limnograph.services.lake.store import HotStore
 
 NO_READER = "no job is known to read this table"
+CONFIRMED_WITHIN = 86_400 * MICROS_PER_SECOND
+"""How long after its commit the result of a plan may be confirmed, microseconds."""
 _POSITION = (int, str, str, str, str)
 
 
@@ -44,32 +50,50 @@ class Owners(Protocol):
 
 
 class EffectLedger:
-    """Immutable after construction."""
+    """`confirmed`: transitions of plans in a span at which a table confirmed their result. Immutable after
+    construction.
+    """
 
-    def __init__(self, store: HotStore, records: EffectRecords, owners: Owners, measurer: EffectMeasurer) -> None:
+    def __init__(
+        self,
+        store: HotStore,
+        records: EffectRecords,
+        owners: Owners,
+        measurer: EffectMeasurer,
+        confirmed: Callable[[Micros, Micros], Sequence[PlanFact]] = lambda _start, _end: (),
+    ) -> None:
         self._store, self._records, self._owners, self._measurer = store, records, owners, measurer
+        self._confirmed = confirmed
 
     async def page(self, query: EffectsQuery) -> LedgerPage:
         """Raises InvalidInput (cursor). A source that does not respond becomes a note. O(rows in the range)."""
         waiting = [*self._waiting(to_micros(query.start), to_micros(query.end))]
         notes: list[str] = []
         facts: list[EffectFact] = []
+        plans = OperationPlans(())
         try:
             with self._store.reads.page():
-                facts = await self._store.reads.ask(self._read, to_micros(query.start), to_micros(query.end))
+                facts, plans = await self._store.reads.ask(self._read, to_micros(query.start), to_micros(query.end))
         except SourceError as error:
             notes.append(f"Measured effects could not be read: {placeless(error.detail)}.")
-        return self._page(query, self._rows(facts, waiting), facts, notes)
+        return self._page(query, self._rows(facts, waiting, plans), facts, notes)
 
-    def _read(self, start: Micros, end: Micros) -> list[EffectFact]:
+    def _read(self, start: Micros, end: Micros) -> tuple[list[EffectFact], OperationPlans]:
         self._owners.refresh()
-        return self._records.newest(start, end)
+        return self._records.newest(start, end), OperationPlans(self._confirmed(start, Micros(end + CONFIRMED_WITHIN)))
 
-    def _rows(self, facts: Sequence[EffectFact], waiting: Sequence[_Waiting]) -> list[LedgerRow]:
+    def _rows(self, facts: Sequence[EffectFact], waiting: Sequence[_Waiting], plans: OperationPlans) -> list[LedgerRow]:
         measured = {(fact.table_uuid, fact.operation_id, fact.job_name, fact.measure) for fact in facts}
-        rows = [_measured(fact, *self._named(fact.table_uuid, _recorded(fact))) for fact in facts]
+        rows = [
+            _measured(fact, *self._named(fact.table_uuid, _recorded(fact)), _plan(plans.of(*_operation_of(fact))))
+            for fact in facts
+        ]
         return rows + [
-            _unmeasured(each, *self._named(each.operation.table_uuid, each.operation.name))
+            _unmeasured(
+                each,
+                *self._named(each.operation.table_uuid, each.operation.name),
+                _plan(plans.of(each.operation.table_uuid, each.operation.operation_id, each.operation.committed_at)),
+            )
             for each in waiting
             if (each.operation.table_uuid, each.operation.operation_id, each.job, "duration") not in measured
         ]
@@ -133,7 +157,24 @@ def _recorded(fact: EffectFact) -> TableName:
     return TableName(fact.catalog or "", fact.namespace or "", fact.table or "")
 
 
-def _measured(fact: EffectFact, name: TableName, owner: str | None) -> LedgerRow:
+def _operation_of(fact: EffectFact) -> tuple[str, str, Micros]:
+    return fact.table_uuid, fact.operation_id, fact.committed_at or EPOCH
+
+
+def _plan(fact: PlanFact | None) -> LedgerPlan | None:
+    if fact is None:
+        return None
+    return LedgerPlan(
+        plan_id=fact.plan_id,
+        attempt=fact.attempt,
+        rule=fact.rule or "",
+        promised=predicted_of(fact),
+        confirmed=result_of(fact),
+        currency=fact.currency,
+    )
+
+
+def _measured(fact: EffectFact, name: TableName, owner: str | None, plan: LedgerPlan | None) -> LedgerRow:
     return LedgerRow(
         **name.plain._asdict(),
         table_uuid=fact.table_uuid,
@@ -159,10 +200,11 @@ def _measured(fact: EffectFact, name: TableName, owner: str | None) -> LedgerRow
         controls=fact.controls,
         others=fact.others or [],
         measured_at=to_millis(fact.measured_at),
+        plan=plan,
     )
 
 
-def _unmeasured(waiting: _Waiting, name: TableName, owner: str | None) -> LedgerRow:
+def _unmeasured(waiting: _Waiting, name: TableName, owner: str | None, plan: LedgerPlan | None) -> LedgerRow:
     operation = waiting.operation
     return LedgerRow(
         **name.plain._asdict(),
@@ -189,6 +231,7 @@ def _unmeasured(waiting: _Waiting, name: TableName, owner: str | None) -> Ledger
         controls=None,
         others=[],
         measured_at=None,
+        plan=plan,
     )
 
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import msgspec
 
 from limnograph.domain.advice.document import (
-    Estimate,
     PlanGuard,
     PlanScope,
     PlanValue,
-    Predicted,
     Recommendation,
     StatementTexts,
 )
-from limnograph.domain.advice.plans import BreakerView, PlanResult, PlanTransition, PlanView
+from limnograph.domain.advice.plans import BreakerView, PlanTransition, PlanView
+from limnograph.domain.advice.recorded import predicted_of, result_of
 from limnograph.domain.answers.stream import PlanStreamEvent
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.leases import MaintenanceBreaker
+from limnograph.domain.secrecy import clean
 from limnograph.domain.time import to_millis
-
-_RESULTS = ("files_in", "files_out", "bytes_in", "bytes_out", "bytes_freed", "seconds", "cost")
 
 
 class _RecordedGroup(msgspec.Struct):
@@ -43,7 +41,7 @@ def plan_fields(fact: PlanFact) -> dict[str, object]:
         "state": fact.state or "",
         "at": to_millis(fact.at),
         "actor": fact.actor,
-        "reason": fact.reason,
+        "reason": _cleaned(fact.reason),
         "attempt": fact.attempt,
         "proposed_by": fact.proposed_by,
         "approved_by": fact.approved_by,
@@ -84,36 +82,9 @@ def transition_view(fact: PlanFact) -> PlanTransition:
         at=to_millis(fact.at),
         attempt=fact.attempt,
         actor=fact.actor,
-        reason=fact.reason,
+        reason=_cleaned(fact.reason),
         policy=fact.policy,
         problem=fact.problem,
-    )
-
-
-def predicted_of(fact: PlanFact) -> Predicted:
-    """What was promised."""
-    return Predicted(
-        files_in=fact.files_in,
-        files_out=fact.files_out,
-        bytes_in=fact.bytes_in,
-        bytes_out=fact.bytes_out,
-        bytes_freed=fact.bytes_freed,
-        seconds=_estimate(fact.seconds_low, fact.seconds_mid, fact.seconds_high),
-        cost=_estimate(fact.cost_low, fact.cost_mid, fact.cost_high),
-    )
-
-
-def result_of(fact: PlanFact) -> PlanResult | None:
-    """What the table confirmed; None: nothing yet."""
-    found = {name: getattr(fact, f"result_{name}") for name in _RESULTS}
-    if fact.snapshot_ids is None and all(value is None for value in found.values()):
-        return None
-    return PlanResult(
-        **found,
-        snapshot_ids=[str(each) for each in fact.snapshot_ids or ()],
-        left_behind_files=fact.left_behind_files,
-        left_behind_bytes=fact.left_behind_bytes,
-        writers_failed=fact.writers_failed,
     )
 
 
@@ -148,7 +119,7 @@ def breaker_view(breaker: MaintenanceBreaker, table: str | None) -> BreakerView:
         code=breaker.code,
         opened_by=breaker.opened_by,
         opened_at=to_millis(breaker.opened_at),
-        text=breaker.text,
+        text=clean(breaker.text),
         half_open_at=to_millis(breaker.half_open_at),
     )
 
@@ -179,5 +150,6 @@ def _partitions(arguments: str | None) -> list[str]:
     return list(dict.fromkeys(text for group in scope.groups for _, text in group.partitions))
 
 
-def _estimate(low: float | None, mid: float | None, high: float | None) -> Estimate | None:
-    return None if low is None or mid is None or high is None else Estimate(low=low, mid=mid, high=high)
+def _cleaned(text: str | None) -> str | None:
+    """A text of an executor or of a user without credentials: an executor quotes errors of catalogs and stores."""
+    return None if text is None else clean(text)

@@ -95,7 +95,7 @@ class PlanWatch:
     def add(self, facts: Iterable[PlanFact]) -> list[PlanFact]:
         """Add transitions that were just recorded; returns those that were not known."""
         found = list[PlanFact]()
-        for fact in sorted(facts, key=lambda fact: fact.seq):
+        for fact in sorted(facts, key=lambda fact: (fact.at or EPOCH, fact.seq)):
             with self._lock:
                 before = self._last.get(fact.plan_id, _UNKNOWN)[1]
                 is_new = self._added(fact)

@@ -28,6 +28,7 @@ from limnograph.services.advice.saved_times import MeasuredSavings
 from limnograph.services.advice.writing_jobs import writing_job
 from limnograph.services.plans.desk import PlanDesk
 from limnograph.services.plans.history import PlanHistory
+from limnograph.services.plans.measured import MeasuredPlans
 from limnograph.services.plans.plan_log import PlanLog
 from limnograph.services.plans.plan_records import PlanRecords
 from limnograph.services.plans.views import plan_stream_event
@@ -85,7 +86,8 @@ def with_advice(services: ServerServices, source: AdviceSource, prices: Prices, 
     publish = partial(publish_plan, services.live)
     decisions = PlanPages(PlanSources(desk, history, lambda: advisor.board, watch, named, publish))
     backend = services.backend._replace(maintenance=pages, plans=decisions)
-    return replace(services, advisor=advisor, held=held, plans=watch, backend=backend)
+    measured = MeasuredPlans(desk, services.effect_records)
+    return replace(services, advisor=advisor, held=held, plans=watch, measured=measured, backend=backend)
 
 
 def publish_plan(live: Live, fact: PlanFact) -> None:

@@ -243,12 +243,183 @@ export interface paths {
         };
         /**
          * Recommended maintenance, best value first
-         * @description Plans that the rules recommend, ranked by what they save in a month for what they cost. Nothing is executed. A
-         *     value that is not known is null, and such plans come last.
+         * @description Plans that the rules recommend, ranked by what they save in a month for what they cost, then other recorded ones
+         *     in the same states. A value that is not known is null, and such plans come last. Nothing is executed: see
+         *     `POST /api/v1/maintenance/{plan_id}/approve`.
          */
         get: operations["listMaintenance"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/breakers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open breakers of maintenance
+         * @description What stopped itself, why, and how it starts again.
+         */
+        get: operations["listBreakers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/breakers/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close a breaker
+         * @description Requires the scope `maintain:approve`. Returns those that are still open. A condition that persists opens the
+         *     breaker again.
+         */
+        post: operations["closeBreaker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Propose a plan that ended once more
+         * @description Requires the scope `maintain:propose`. The proposer is the authenticated caller. 409 if the plan has not ended.
+         *     Nothing runs before someone approves the plan.
+         */
+        post: operations["proposePlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/{plan_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One plan
+         * @description The last transition of a plan and all earlier ones, its promise and its result, guards that do not hold, and
+         *     what the caller may decide. A decision sends `arguments_sha256` and `seq` of this response.
+         */
+        get: operations["getPlan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/{plan_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a plan
+         * @description Requires the scope `maintain:approve`; without authentication no one can approve. The approval is for exactly the
+         *     arguments with `arguments_sha256`, and for the transition `seq`; if the plan has moved on since, the response is 409
+         *     with the plan as it is now. `limnograph maintain` plans again before it runs anything, and its own file may forbid
+         *     what was approved.
+         */
+        post: operations["approvePlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/{plan_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an approved or running plan
+         * @description Requires the scope `maintain:approve`. A plan that waits is `cancelled` at once. One that runs becomes
+         *     `cancelling`: the executor ends its work within seconds, and what was committed until then stays. 409 as for an
+         *     approval.
+         */
+        post: operations["cancelPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/{plan_id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide against a proposed plan
+         * @description Requires the scope `maintain:approve`. The rules do not propose the plan again for seven days; users may. 409 as
+         *     for an approval.
+         */
+        post: operations["dismissPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/maintenance/{plan_id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take back a plan that the caller proposed
+         * @description Requires the scope `maintain:propose`, and that the caller proposed the plan. Also after the approval, until an
+         *     executor takes the plan. 409 as for an approval.
+         */
+        post: operations["withdrawPlan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -477,8 +648,9 @@ export interface paths {
         };
         /**
          * Live events
-         * @description Server-sent events `commit`, `table`, `alert`, `finding`, `note`, `sources` and `reset`, each with an id, so that
-         *     a reconnecting browser misses none; a comment every 15 seconds. A client that reads too slowly is disconnected.
+         * @description Server-sent events `commit`, `table`, `alert`, `finding`, `note`, `plan`, `sources` and `reset`, each with an id,
+         *     so that a reconnecting browser misses none; a comment every 15 seconds. A client that reads too slowly is
+         *     disconnected.
          */
         get: operations["getStream"];
         put?: never;
@@ -1306,6 +1478,39 @@ export interface components {
             median_seconds: number | null;
             runs: number;
             to: number;
+        };
+        /**
+         * BreakerClosingIn
+         * @description Body of `POST /api/v1/maintenance/breakers/close`.
+         */
+        BreakerClosingIn: {
+            key: string;
+        };
+        /**
+         * BreakerView
+         * @description A stop of maintenance that opened itself. `subject`: table uuid, action or rule, empty for the fleet; `table`:
+         *         name of the table, if it is one. `opened_by`: the plan. `half_open_at`: when one plan may try again; null: only a
+         *         user closes it.
+         */
+        BreakerView: {
+            code: string;
+            half_open_at: number | null;
+            key: string;
+            opened_at: number;
+            opened_by: string;
+            /** @enum {unknown} */
+            scope: "action" | "fleet" | "rule" | "table";
+            subject: string;
+            table: string | null;
+            text: string;
+        };
+        /**
+         * BreakersPage
+         * @description Open breakers, oldest first. `can_close`: whether the caller may close them.
+         */
+        BreakersPage: {
+            breakers: components["schemas"]["BreakerView"][];
+            can_close: boolean;
         };
         /**
          * Change
@@ -2308,11 +2513,25 @@ export interface components {
             watermark: number | null;
         };
         /**
+         * LedgerPlan
+         * @description The plan that caused an operation. `promised`: as it was approved; `confirmed`: what the table confirmed, null if
+         *         that is not known. Costs are in `currency`.
+         */
+        LedgerPlan: {
+            attempt: number | null;
+            confirmed: components["schemas"]["PlanResult"] | null;
+            currency: string | null;
+            plan_id: string;
+            promised: components["schemas"]["Predicted"];
+            rule: string;
+        };
+        /**
          * LedgerRow
          * @description One operation and one job (or all scans of the table, if `job_name` is empty) by one measure: the newest
          *         measurement. Bounds at 95 %; null: unbounded. `change` is in seconds, or in files for measure `files`. `runs_after`:
          *         runs since the operation that were measured, or that are known so far if there is `no_data_yet` (null: unknown).
-         *         `snapshot_id`: of a commit, null for an expiry. `owner`: of the table, as in `Finding`.
+         *         `snapshot_id`: of a commit, null for an expiry. `owner`: of the table, as in `Finding`. `plan`: null if no plan of
+         *         Limnograph caused the operation.
          */
         LedgerRow: {
             action: string | null;
@@ -2332,6 +2551,7 @@ export interface components {
             operation_id: string;
             others: string[];
             owner: string | null;
+            plan: components["schemas"]["LedgerPlan"] | null;
             ratio: number | null;
             ratio_high: number | null;
             ratio_low: number | null;
@@ -2441,9 +2661,9 @@ export interface components {
         };
         /**
          * MaintenancePage
-         * @description The queue, best value per cost first. `prices_are_default`: no price is configured, so list prices apply.
-         *         `evaluated_at`: the oldest evaluation among the rows; null: nothing has been evaluated yet. `notes`: what could not
-         *         be read.
+         * @description The queue: plans that the rules recommend, best value per cost first, then other recorded ones, newest first.
+         *         `prices_are_default`: no price is configured, so list prices apply. `evaluated_at`: the oldest evaluation among the
+         *         rows; null: nothing has been evaluated yet. `notes`: what could not be read.
          */
         MaintenancePage: {
             choices: components["schemas"]["MaintenanceChoices"];
@@ -2460,19 +2680,25 @@ export interface components {
         };
         /**
          * MaintenanceRow
-         * @description One recommendation for a table. `rank`: position by value per cost among all proposed plans, from 1 (the best);
-         *         it does not depend on filters. `evaluated_at`: facts until then were evaluated. `owner`: as in `Finding`.
+         * @description One plan for a table. `rank`: position by value per cost among all recommended plans, from 1 (the best), then
+         *         those that the rules no longer recommend; it does not depend on filters. `evaluated_at`: facts until then were
+         *         evaluated. `owner`: as in `Finding`. `seq`, `entered_at`, `actor`: number, time and cause of the last transition, as
+         *         in `PlanView`; null until the plan is recorded, and, except `seq`, for a recommended plan that ended before.
          */
         MaintenanceRow: {
+            actor: string | null;
+            arguments_sha256: string | null;
             catalog: string;
+            entered_at: number | null;
             evaluated_at: number;
             format: string;
             namespace: string;
             owner: string | null;
             rank: number;
             recommendation: components["schemas"]["Recommendation"];
+            seq: number | null;
             /** @enum {unknown} */
-            state: "proposed";
+            state: "approved" | "cancelled" | "cancelling" | "checking" | "committed" | "conflicted" | "dismissed" | "expired" | "failed" | "leased" | "measured" | "partly" | "proposed" | "queued" | "refused" | "running" | "superseded" | "unknown" | "verified" | "withdrawn";
             table: string;
             table_uuid: string;
         };
@@ -2795,6 +3021,63 @@ export interface components {
             running_since: number | null;
         };
         /**
+         * PlanDecisionIn
+         * @description Body of a decision: the plan as the user saw it. `reason`: plain text for the others.
+         */
+        PlanDecisionIn: {
+            arguments_sha256: string;
+            /** @default null */
+            reason: string | null;
+            seq: number;
+        };
+        /**
+         * PlanDetail
+         * @description A plan with everything that a decision needs.
+         *
+         *         can       decisions that the caller may take now
+         *         guards    conditions; those of the last evaluation while the plan is recommended, else those that did not hold then
+         *         recommendation  the plan as the rules recommend it now; null: they no longer do
+         *         history   all transitions, oldest first
+         *         notes     what could not be read
+         */
+        PlanDetail: {
+            action: string;
+            actor: string | null;
+            application_id: string | null;
+            approved_by: string | null;
+            arguments: string | null;
+            arguments_sha256: string | null;
+            at: number | null;
+            attempt: number | null;
+            base_snapshot_id: string | null;
+            because: string[];
+            can: ("approve" | "cancel" | "dismiss" | "propose" | "withdraw")[];
+            catalog: string;
+            currency: string | null;
+            executor_id: string | null;
+            format: string;
+            guards: components["schemas"]["PlanGuard"][];
+            history: components["schemas"]["PlanTransition"][];
+            namespace: string;
+            not_before: number | null;
+            notes: string[];
+            plan_id: string;
+            policy: string | null;
+            predicted: components["schemas"]["Predicted"];
+            problem: string | null;
+            proposed_by: string | null;
+            reason: string | null;
+            recommendation: components["schemas"]["Recommendation"] | null;
+            result: components["schemas"]["PlanResult"] | null;
+            rule: string;
+            saved_per_month: number | null;
+            seq: number;
+            state: string;
+            statement: string | null;
+            table: string;
+            table_uuid: string;
+        };
+        /**
          * PlanGuard
          * @description A condition that must hold before the plan may run. `text`: a sentence for users.
          */
@@ -2804,16 +3087,63 @@ export interface components {
             text: string;
         };
         /**
+         * PlanProblem
+         * @description A conflict: the plan is no longer as the caller saw it. `plan`: as it is now; null: it is unknown.
+         */
+        PlanProblem: {
+            detail: string;
+            /** @default null */
+            field: string | null;
+            plan: components["schemas"]["PlanView"] | null;
+            /** @default null */
+            request_id: string | null;
+            status: number;
+            title: string;
+            /** @enum {unknown} */
+            type: "bad-request" | "conflict" | "forbidden" | "internal" | "metadata-damaged" | "method-not-allowed" | "not-found" | "source-failed" | "source-rejected" | "source-timeout" | "source-unavailable" | "too-large" | "too-many-requests" | "unauthenticated";
+        };
+        /**
+         * PlanProposalIn
+         * @description Body of `POST /api/v1/maintenance/plans`: a plan that ended, to be proposed again.
+         */
+        PlanProposalIn: {
+            plan_id: string;
+            /** @default null */
+            reason: string | null;
+        };
+        /**
          * PlanRecord
-         * @description A plan of the table as last recorded at `at`. `state`: `proposed`, or how it ended.
+         * @description A plan of the table as last recorded at `at`. `seq`, `actor`, `problem`: as in `PlanView`.
          */
         PlanRecord: {
             action: string;
+            actor: string | null;
+            arguments_sha256: string | null;
             at: number;
             plan_id: string;
             predicted: components["schemas"]["Predicted"];
+            problem: string | null;
             rule: string;
+            seq: number;
             state: string;
+        };
+        /**
+         * PlanResult
+         * @description What the table confirmed. `seconds`: from the lease to the commit. `left_behind_files`: unreferenced files that
+         *         the action left. `writers_failed`: runs of other jobs that failed because of its commits. Null: not known.
+         */
+        PlanResult: {
+            bytes_freed: number | null;
+            bytes_in: number | null;
+            bytes_out: number | null;
+            cost: number | null;
+            files_in: number | null;
+            files_out: number | null;
+            left_behind_bytes: number | null;
+            left_behind_files: number | null;
+            seconds: number | null;
+            snapshot_ids: string[];
+            writers_failed: number | null;
         };
         /**
          * PlanScope
@@ -2823,6 +3153,37 @@ export interface components {
         PlanScope: {
             partitions: string[];
             where: string | null;
+        };
+        /**
+         * PlanStreamEvent
+         * @description Event `plan`: a plan of maintenance entered a state; clients should reload it. `problem`: code of what stopped
+         *         it; null: nothing did.
+         */
+        PlanStreamEvent: {
+            action: string;
+            catalog: string;
+            plan_id: string;
+            problem: string | null;
+            rule: string;
+            seq: number;
+            state: string;
+            table: string;
+            table_namespace: string;
+        };
+        /**
+         * PlanTransition
+         * @description One transition. `actor`: who caused it: a user, `policy:NAME`, or `limnograph` for the rules and the executor.
+         *         `problem`: code of what stopped the plan; null: nothing did.
+         */
+        PlanTransition: {
+            actor: string | null;
+            at: number | null;
+            attempt: number | null;
+            policy: string | null;
+            problem: string | null;
+            reason: string | null;
+            seq: number;
+            state: string;
         };
         /**
          * PlanValue
@@ -2835,6 +3196,50 @@ export interface components {
             payback_days: number | null;
             /** @default null */
             seconds_per_day: components["schemas"]["SavedTime"] | null;
+        };
+        /**
+         * PlanView
+         * @description A plan as last recorded. A decision names `arguments_sha256` and `seq`, so that it applies to exactly this.
+         *
+         *         seq, state, at, actor, reason  the last transition: its number, what it entered, when, by whom and why
+         *         attempt     how often the plan was proposed, by `proposed_by`; `approved_by`: null until it is approved
+         *         arguments   exact arguments as JSON, whose SHA-256 is `arguments_sha256`; lists of files as number, bytes and digest
+         *         statement   statement for Spark; null: none can be written
+         *         predicted   the promise; `result`: what the table confirmed, null until it did
+         *         policy      name of the policy that the executor applied; `problem`: code of what stopped it
+         *         not_before  a queued plan is not retried earlier
+         */
+        PlanView: {
+            action: string;
+            actor: string | null;
+            application_id: string | null;
+            approved_by: string | null;
+            arguments: string | null;
+            arguments_sha256: string | null;
+            at: number | null;
+            attempt: number | null;
+            base_snapshot_id: string | null;
+            because: string[];
+            catalog: string;
+            currency: string | null;
+            executor_id: string | null;
+            format: string;
+            namespace: string;
+            not_before: number | null;
+            plan_id: string;
+            policy: string | null;
+            predicted: components["schemas"]["Predicted"];
+            problem: string | null;
+            proposed_by: string | null;
+            reason: string | null;
+            result: components["schemas"]["PlanResult"] | null;
+            rule: string;
+            saved_per_month: number | null;
+            seq: number;
+            state: string;
+            statement: string | null;
+            table: string;
+            table_uuid: string;
         };
         /**
          * Predicted
@@ -3331,7 +3736,7 @@ export interface components {
          */
         SessionView: {
             next: string;
-            scopes: ("annotate" | "maintain" | "read" | "webhook")[];
+            scopes: ("annotate" | "maintain" | "maintain:approve" | "maintain:propose" | "read" | "webhook")[];
             subject: string;
         };
         /**
@@ -3497,7 +3902,7 @@ export interface components {
             open_findings: number | null;
             run_id: string | null;
             /** @default [] */
-            scopes: ("annotate" | "maintain" | "read" | "webhook")[];
+            scopes: ("annotate" | "maintain" | "maintain:approve" | "maintain:propose" | "read" | "webhook")[];
             snapshots: number | null;
             sources: components["schemas"]["SourceStatus"][];
             tables: number;
@@ -5086,6 +5491,8 @@ export interface operations {
                 owner?: string;
                 /** @description Only tables whose name contains this text. */
                 q?: string;
+                /** @description Comma-separated states: proposed, approved, queued, leased, checking, running, cancelling, committed, verified, measured, conflicted, dismissed, withdrawn, expired, superseded, refused, cancelled, failed, partly, unknown. Default: the open ones, proposed, approved, queued, leased, checking, running, cancelling, committed, conflicted, unknown. */
+                state?: string;
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;
                 /** @description Rows per page. */
@@ -5128,6 +5535,831 @@ export interface operations {
             };
             /** @description Problem details. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBreakers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BreakersPage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    closeBreaker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BreakerClosingIn"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BreakersPage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    proposePlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanProposalIn"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details with the plan. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["PlanProblem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the plan: 32 hexadecimal digits. */
+                plan_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanDetail"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approvePlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the plan: 32 hexadecimal digits. */
+                plan_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanDecisionIn"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details with the plan. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["PlanProblem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the plan: 32 hexadecimal digits. */
+                plan_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanDecisionIn"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details with the plan. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["PlanProblem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dismissPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the plan: 32 hexadecimal digits. */
+                plan_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanDecisionIn"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details with the plan. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["PlanProblem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdrawPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the plan: 32 hexadecimal digits. */
+                plan_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanDecisionIn"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details with the plan. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["PlanProblem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

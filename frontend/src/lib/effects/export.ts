@@ -30,6 +30,7 @@ const COLUMNS: readonly (readonly [name: string, of: (row: LedgerRow) => string 
   ['controls', (row) => row.controls],
   ['other_commits', (row) => row.others.join(' ')],
   ['measured_at', (row) => (row.measured_at === null ? null : iso(row.measured_at))],
+  ['plan_id', (row) => row.plan?.plan_id ?? null],
 ];
 
 export const ledgerCsv = (rows: readonly LedgerRow[]): string =>

@@ -12,7 +12,7 @@ export function ledgerRow(change: Partial<LedgerRow> = {}): LedgerRow {
     ...{ job_name: 'churn', measure: 'duration', verdict: 'helped', because: 'between -19 % and -8 %' },
     ...{ ratio: 0.86, ratio_low: 0.81, ratio_high: 0.92, change: -14, change_low: -19, change_high: -8 },
     ...{ runs_before: 96, runs_after: 24, more_runs: null, controls: 3, others: [] },
-    measured_at: Date.UTC(2026, 10, 21, 5, 55),
+    ...{ measured_at: Date.UTC(2026, 10, 21, 5, 55), plan: null },
     ...change,
   };
 }

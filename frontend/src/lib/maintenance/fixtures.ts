@@ -29,6 +29,7 @@ export function plan(change: Partial<Plan> = {}): Plan {
 export const maintenanceRow = (change: Partial<MaintenanceRow> = {}): MaintenanceRow => ({
   ...{ catalog: 'lake', namespace: 'sales', table: 'orders', table_uuid: 'u-1', owner: 'sales-platform' },
   ...{ format: 'iceberg', rank: 1, evaluated_at: Date.UTC(2026, 10, 21, 5, 50), state: 'proposed' },
+  ...{ seq: 1, arguments_sha256: 'ab'.repeat(32), entered_at: null, actor: 'limnograph' },
   recommendation: plan(),
   ...change,
 });

@@ -59,9 +59,11 @@ def resume(jvm: IcebergJvm, opened: OpenedTable, gate: ActionGate, kept: KeptLis
 
 
 def _commit(jvm: IcebergJvm, table: Any, ids: frozenset[int], gate: ActionGate) -> None:
-    """Remove the snapshots from the table; with a metadata that moved, from the moved one."""
+    """Remove the snapshots from the table as it is now. When snapshots are removed, a REST catalog drops the branches
+    and tags that point to them: these are read right before the commit, as Iceberg's own expiry does.
+    """
     operations = table.operations()
-    base = operations.current()
+    base = operations.refresh()
     for attempt in range(TRIES):
         present = _allowed(jvm.document(base), ids)
         if not present:

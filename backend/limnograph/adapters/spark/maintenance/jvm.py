@@ -80,10 +80,13 @@ class IcebergJvm:
             parts[place] = level
         namespace = self.iceberg.catalog.Namespace.of(parts)
         catalog = self.spark.sessionState().catalogManager().catalog(name.catalog).icebergCatalog()
-        found = catalog.loadTable(self.iceberg.catalog.TableIdentifier.of(namespace, table))
-        if not self._is_a(found, "org.apache.iceberg.BaseTable"):  # `orders.files` is a metadata table
+        wanted = self.iceberg.catalog.TableIdentifier.of(namespace, table)
+        # A catalog that has no table `files` takes it for a metadata table of the namespace.
+        if getattr(self.iceberg.MetadataTableType, "from")(table) and not catalog.listTables(namespace).contains(
+            wanted
+        ):
             raise NotFound(f"there is no table {name.plain}")
-        return found
+        return catalog.loadTable(wanted)
 
     def at(self, metadata: Any, io: Any) -> Any:
         """A read-only table at a state: Java metadata, or the location of a metadata file."""
@@ -159,8 +162,3 @@ class IcebergJvm:
     def _rows(self, rows: Any, schema: str) -> DataFrame:
         struct = self.java.org.apache.spark.sql.types.StructType.fromDDL(schema)
         return self.frame(self.spark.createDataFrame(rows, struct))
-
-    def _is_a(self, found: Any, name: str) -> bool:
-        from py4j.java_gateway import is_instance_of
-
-        return bool(is_instance_of(self._inner.sparkContext._gateway, found, name))  # noqa: SLF001 - py4j's own test

@@ -16,6 +16,7 @@ NAMES = {
     "prefix": "main",
     "fingerprint": "9266ef3da838ad95",
     "finding_id": "dfe75855290ab4444625635c4ca316ec",
+    "plan_id": "3f2a9c1d7be04a55b1c2d3e4f5a60718",
 }
 """Example values of path parameters."""
 
@@ -59,6 +60,7 @@ _TRINO = {
     "ioMetadata": {"inputs": [{"catalogName": "lake", "schema": "sales", "table": "orders", "columns": ["id"]}]},
     "endTime": "2026-11-26T10:00:01.250Z",
 }
+_SEEN = {"arguments_sha256": "0a1b2c3d4e5f60718293a4b5c6d7e8f900112233445566778899aabbccddeeff", "seq": 1}
 EXAMPLES = {
     "listTables": RouteExample("sort=growth&limit=20&grew=0.2&within=3600&severity=warning&has_job=true"),
     "getTableFacets": RouteExample("severity=warning&format=iceberg"),
@@ -120,6 +122,13 @@ EXAMPLES = {
             "until": 1795294800000,
         }
     ),
+    "listMaintenance": RouteExample("state=proposed,approved,running&rule=compact"),
+    "proposePlan": RouteExample(body={"plan_id": NAMES["plan_id"], "reason": "the hold has ended"}),
+    "approvePlan": RouteExample(body={**_SEEN, "reason": "agreed with team-sales"}),
+    "dismissPlan": RouteExample(body={**_SEEN, "reason": "the table is dropped next week"}),
+    "withdrawPlan": RouteExample(body=_SEEN),
+    "cancelPlan": RouteExample(body={**_SEEN, "seq": 2, "reason": "the month is being closed"}),
+    "closeBreaker": RouteExample(body={"key": "action:rewrite_data_files:conflicts"}),
     "postLineage": RouteExample(
         body={
             "eventType": "COMPLETE",

@@ -17,9 +17,9 @@ from limnograph.domain.errors import Forbidden, LimnographError
 from limnograph.ports.access import AuditLog
 from limnograph.services.advice.board import AdviceBoard
 from limnograph.services.advice.plan_pages import PlanPages, PlanSources
-from limnograph.services.advice.plan_records import PlanRecords
 from limnograph.services.plans.desk import PlanDesk
 from limnograph.services.plans.history import PlanHistory
+from limnograph.services.plans.plan_records import PlanRecords
 from limnograph.services.plans.watch import PlanWatch
 from limnograph.settings import Settings
 from limnograph.wiring.access import audit

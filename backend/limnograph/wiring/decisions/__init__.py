@@ -1,0 +1,1 @@
+"""Decisions on plans, from the command line."""
