@@ -83,8 +83,8 @@ def approved_plan_is_executed(decisions: PlanDecisions, table: MaintainedTable) 
     ok = after == expected < before and (end.files_in, end.files_out) == (plan.files_in, plan.files_out)
     yield ComparisonResult("another engine counts the promised files", ok=ok, detail=detail, figures=figures)
     left = table.digest()
-    detail, figures = f"{rows} before, {left} after", {"rows": rows}
-    yield ComparisonResult("no row was lost or changed", ok=left == rows, detail=detail, figures=figures)
+    detail = f"{rows} before, {left} after"
+    yield ComparisonResult("no row was lost or changed", ok=left == rows, detail=detail, figures={"rows": rows})
 
 
 class HttpDecisions:
