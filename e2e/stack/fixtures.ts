@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { test as base } from '@playwright/test';
-import { DEMO } from '../demo-token.ts';
+import { type APIRequestContext, test as base } from '@playwright/test';
+import { authorized, DEMO } from '../demo-token.ts';
 
 export { expect } from '@playwright/test';
 
@@ -65,6 +65,16 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
 /** URL path of the story's table page. */
 export const tablePath = (story: Story): string => `/t/${story.table.split('.').join('/')}`;
+
+/**
+ * Closes open breakers, as a user does who knows why they opened: a burst after a repair slows its job down again, and that
+ * stops the rule.
+ */
+export async function closeBreakers(api: APIRequestContext): Promise<void> {
+  const path = '/api/v1/maintenance/breakers';
+  const { breakers } = (await (await api.get(path)).json()) as { breakers: { key: string }[] };
+  for (const { key } of breakers) await api.post(`${path}/close`, { headers: authorized(), data: { key } });
+}
 
 /** The command itself. */
 export const limnograph = join(root, '.venv/bin/limnograph');

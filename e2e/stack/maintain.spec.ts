@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, folder, limnograph, test } from './fixtures.ts';
+import { closeBreakers, expect, folder, limnograph, test } from './fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
 
 const SECOND = 1_000;
@@ -51,6 +51,7 @@ test('a plan of the burst is approved, runs, is verified, and closes the finding
   await expect(next).toContainText(/files become\s+1\./);
   await plan.click();
 
+  await closeBreakers(request);
   const decision = page.getByRole('group', { name: 'Decision' });
   await decision.getByRole('button', { name: 'Approve', exact: true }).click();
   await page.getByRole('button', { name: 'Approve and run' }).click();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { APIRequestContext } from '@playwright/test';
 import { authorized } from '../demo-token.ts';
-import { expect, folder, limnograph, type Story, tablePath, test } from './fixtures.ts';
+import { closeBreakers, expect, folder, limnograph, type Story, tablePath, test } from './fixtures.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -51,6 +51,7 @@ interface Plan {
 
 /** Approves the plan that merges the files of a burst, and waits until it is verified. Returns its commit. */
 async function approve(api: APIRequestContext, story: Story): Promise<string> {
+  await closeBreakers(api);
   const query = new URLSearchParams({ state: 'proposed', rule: 'compact', q: story.table });
   interface Row {
     seq: number;
