@@ -150,6 +150,26 @@ def test_an_approval_cannot_be_replayed_and_applies_to_what_was_seen(shared: Pla
     assert decide("approve", seen(4)).status_code == 200
 
 
+def test_of_ten_simultaneous_approvals_one_wins_and_is_published_once(shared: PlannedLake) -> None:
+    path, watch = path_of("approve", shared.add().plan_id), shared.server.plans
+    names = [f"user{number}" for number in range(10)]
+    callers = [shared.token("maintain:approve", name=name) for name in names]
+    assert watch is not None
+    watch.catch_up()
+    before = shared.server.live.published
+
+    async def asked() -> list[Any]:
+        async with client(shared.server, gate=shared.gate.gate) as http:
+            return await asyncio.gather(*(http.post(path, json=seen(), headers=each) for each in callers))
+
+    answers = asyncio.run(asked())
+    (winner,) = [answer.json()["actor"] for answer in answers if answer.is_success]
+    lost = [answer.json()["plan"] for answer in answers if answer.status_code == 409]
+    assert len(lost) == 9
+    assert {(plan["seq"], plan["approved_by"]) for plan in lost} == {(2, winner)}
+    assert shared.server.live.published == before + 1
+
+
 def test_only_the_proposer_withdraws(shared: PlannedLake) -> None:
     path = path_of("withdraw", shared.add(proposed_by="bob").plan_id)
     answer = shared.ask("POST", path, json=seen(), headers=shared.token("maintain"))
