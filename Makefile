@@ -26,7 +26,7 @@ AGAIN = $(if $(CI),.ci/again,false)
 NIGHTLY_TESTS = $(shell grep -rlE 'LIMNOGRAPH_STEPS|mark\.nightly' tests --include='test_*.py')
 
 # Tests on the same two REST catalogs: one process starts them, and a Spark session beside them, once.
-REST_TESTS = $(addprefix tests/stack/,test_rest_catalog.py test_rest_contracts.py test_trino_rest.py)
+REST_TESTS = $(addprefix tests/stack/,test_rest_catalog.py test_rest_contracts.py test_rest_maintenance.py test_trino_rest.py)
 
 FRONTEND_SOURCES := $(shell find frontend/src frontend/static -type f 2>/dev/null) \
   $(wildcard frontend/vite.config.ts frontend/tsconfig.json frontend/package.json)

@@ -1,7 +1,8 @@
 """Property: whatever writers do before and during maintenance, the rows are those of the model, every file of every
 retained snapshot exists, no deleted row returns, and no pinned reader fails.
 
-A short set of seeds every day; `make nightly` continues for an hour at LIMNOGRAPH_STEPS=20000, from LIMNOGRAPH_SEED. The figures are printed as a line of JSON.
+A short set of seeds every day; `make nightly` continues for an hour at LIMNOGRAPH_STEPS=20000, from LIMNOGRAPH_SEED.
+The figures are printed as a line of JSON.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def test_random_histories_beside_the_executor(
     for rival in (history.delete_rows, history.append):
         history.maintain(rival)
         history.check()
-    for _ in range(6):
+    for _ in range(4):
         history.step()
     tell(history, seed)
     assert {name: history.figures[name] for name in ZERO} == dict.fromkeys(ZERO, 0)

@@ -53,7 +53,7 @@ def test_on_s3_files_are_listed_and_deleted_by_the_catalogs_own_client(
     execute(world, name, request("e", "expire_snapshots", snapshots=ids))
     assert not any(io.new_input(each).exists() for each in old)
     assert total(world, name) == 4
-    stray = f"{root}/data/stray x=%20.parquet"
+    stray = f"{root}/data/stray.parquet"
     with io.new_output(stray).create() as file:
         file.write(b"stray")
     opened = world.maintainer.open(name)

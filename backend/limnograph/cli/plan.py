@@ -56,11 +56,12 @@ def listed(state: str | None, table: str | None, config: str | None, *, as_json:
     """List plans, the newest first. With --json: one JSON object per plan and line."""
     from limnograph.services.plans.views import plan_view
 
-    plans = _opened(load(config))
-    for fact in plans.desk.plans(_states(state)):
-        if table and f"{fact.catalog}.{fact.namespace}.{fact.table}" != table:
-            continue
+    found = _opened(load(config)).desk.plans(_states(state))
+    chosen = [fact for fact in found if not table or f"{fact.catalog}.{fact.namespace}.{fact.table}" == table]
+    for fact in chosen:
         click.echo(msgspec.json.encode(plan_view(fact)).decode() if as_json else plan_line(fact))
+    if not chosen and not as_json:
+        click.echo("No plan is in these states.", err=True)
 
 
 @command.command("show", epilog=_example("show 3f2a9c --json"))
@@ -142,8 +143,11 @@ def propose(plan: str, reason: str | None, config: str | None, *, as_json: bool)
 def breakers(config: str | None, *, as_json: bool) -> None:
     """List what stopped itself, why, and how it starts again. With --json: one JSON object per breaker and line."""
     plans = _opened(load(config))
-    for each in plans.pages.breakers(plans.caller).breakers:
+    found = plans.pages.breakers(plans.caller).breakers
+    for each in found:
         click.echo(msgspec.json.encode(each).decode() if as_json else "\n".join(breaker_lines(each)))
+    if not found and not as_json:
+        click.echo("No breaker is open.", err=True)
 
 
 @command.command("close", epilog=_example("close fleet::verification"))

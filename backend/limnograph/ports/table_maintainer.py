@@ -21,6 +21,7 @@ class OpenedTable(NamedTuple):
     """A table pinned at one metadata file. `handle`: the adapter's own object.
 
     properties  of the table, such as `gc.enabled`
+    exclusive_puts  whether no writer's commit can overwrite another one in this store; None: the catalog decides
     """
 
     name: TableName
@@ -31,6 +32,7 @@ class OpenedTable(NamedTuple):
     head_id: int | None
     properties: Mapping[str, str]
     handle: object
+    exclusive_puts: bool | None = None
 
 
 class ActionRequest(NamedTuple):

@@ -356,6 +356,18 @@ def test_symbolic_links_and_parents_lead_nowhere(world: SparkWorld, outside: Pat
     assert done.deleted_files == 0
 
 
+def test_the_catalogs_client_lists_what_the_walk_of_a_local_folder_lists(world: SparkWorld, jvm: IcebergJvm) -> None:
+    name = world.table()
+    beside = world.folder(name).with_name(f"{name.table}2")
+    beside.mkdir()
+    (beside / "x").write_bytes(b"x")
+    root = f"file://{world.folder(name)}"
+    walked = {(local(row.location), *row[1:]) for row in jvm.walk(world.folder(name), root).collect()}
+    listed = {(local(row.location), *row[1:]) for row in jvm.listing(jvm.load(name).io(), f"{root}/").collect()}
+    assert {row for row in walked if not row[0].name.endswith(".crc")} == listed
+    assert len(listed) > 4
+
+
 def test_hidden_files_belong_to_others_but_hidden_partitions_do_not(world: SparkWorld) -> None:
     name = world.table()
     data = world.folder(name) / "data"

@@ -88,6 +88,30 @@ def test_position_deletes_are_merged_and_stamped(world: SparkWorld) -> None:
     assert total(world, name) == 6
 
 
+@pytest.mark.parametrize("action", ["rewrite_data_files", "expire_snapshots", "remove_orphan_files"])
+def test_a_table_that_was_replaced_since_it_was_opened_is_left_alone(world: SparkWorld, action: str) -> None:
+    name = world.table()
+    opened, first = world.maintainer.open(name), world.snapshots(name)[0]
+    world.lake.catalog.drop_table(world.path(name))
+    world.table(table=name.plain.table)
+    stray, before = world.stray(name), world.snapshots(name)
+    asked = request("s", action, snapshots=[first], files=[stray], older_than_ms=now_ms())
+    with pytest.raises(ActionConflict):
+        world.maintainer.run(opened, asked, ignore, never)
+    assert world.snapshots(name) == before
+    assert world.exists(stray)
+
+
+def test_a_table_that_moved_since_it_was_opened_keeps_its_files(world: SparkWorld) -> None:
+    name = world.table()
+    stray, opened = world.stray(name), world.maintainer.open(name)
+    IcebergJvm(world.spark).load(name).updateLocation().setLocation(f"{opened.location}/data").commit()
+    asked = request("s", "remove_orphan_files", files=[stray], older_than_ms=now_ms())
+    with pytest.raises(ActionConflict, match="location"):
+        world.maintainer.run(opened, asked, ignore, never)
+    assert world.exists(stray)
+
+
 def test_nothing_to_do_is_no_commit_and_no_error(world: SparkWorld) -> None:
     name = world.table()
     before = world.snapshots(name)
@@ -107,6 +131,21 @@ def test_a_condition_that_spark_cannot_resolve_is_refused(world: SparkWorld, whe
     with pytest.raises(InvalidInput, match="where"):
         execute(world, name, request("w", where=where))
     assert not world.spark.catalog.listTables()
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ("shared.system.bucket(16, `id`) = 3", "bucket"),
+        ("shared.system.truncate(2, `region`) = 'ab' OR `region` IS NULL", "truncate"),
+        ("`region` = '\\u0024{x}'", "${x}"),
+        ("true", "true"),
+        ("`id` = 1 AND `id` = 2", "false"),
+    ],
+)
+def test_conditions_of_statements_become_expressions(world: SparkWorld, where: str, told: str) -> None:
+    jvm = IcebergJvm(world.spark)
+    assert told in jvm.expression(jvm.load(world.table()), where).toString()
 
 
 def test_an_unknown_option_is_refused(world: SparkWorld) -> None:

@@ -128,7 +128,7 @@ STOPS: list[tuple[str, dict[str, Any], str]] = [
     ("H5_other_maintenance", {"metadata": rewritten(-MINUTE)}, "Another program rewrote files 0 s ago"),
     ("H5_other_maintenance", {"plan": expiring(1), "metadata": rewritten(MINUTE)}, "wait an hour"),
     ("H6_uncommitted_files", removing() | {"unreferenced": None}, "not known"),
-    ("H6_uncommitted_files", removing() | {"longest_run_us": None}, "report runs, or set orphans.longest_run"),
+    ("H6_uncommitted_files", removing() | {"longest_run_us": None}, "set orphans.longest_run"),
     ("H6_uncommitted_files", removing(modified=NOW - 3 * DAY + 1), "younger than 3 days"),
     ("H6_uncommitted_files", removing(modified=NOW - 5 * DAY) | {"longest_run_us": 2 * DAY_US}, "younger than 6 days"),
     ("H6_uncommitted_files", removing() | {"unreferenced": []}, "not in the listing"),

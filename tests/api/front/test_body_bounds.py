@@ -17,15 +17,21 @@ import pytest
 import zstandard
 
 from access_kit import guarded
+from advised_lake import LocalSource
 from api_document import document
+from limnograph.adapters.memory.plan_states import MemoryPlanStates
 from limnograph.api.front.body_structure import DEEPEST, MOST_ITEMS, MOST_VALUES, check
 from limnograph.api.wire.problems import TooLarge
+from limnograph.domain.advice.prices import Prices
 from limnograph.domain.errors import InvalidInput
+from limnograph.wiring.on_request.advice import with_advice
+from limnograph.wiring.server import ServerServices
+from planned_lake import DECISIONS, PLAN, body_of, path_of
 from pushed_bodies import CLOUD, COMMIT, COMPLETE, ROW, knowing, s3
 from serving_kit import NOW, client
 
 CHANGING = {"POST", "DELETE", "PUT", "PATCH"}
-PLACES = {"catalog": "lake", "namespace": "sales", "table": "orders", "prefix": "p"}
+PLACES = {"catalog": "lake", "namespace": "sales", "table": "orders", "prefix": "p", "plan_id": PLAN.plan_id}
 
 
 def taking(*methods: str) -> list[tuple[str, str]]:
@@ -44,6 +50,7 @@ RUN = {"run_id": "r", "job_name": "j", "status": "ok", "started_at": NOW // 1000
 TOUCHED = {"catalog": "lake", "table_namespace": "sales", "table": "orders", "role": "reads"}
 LABEL = {"kind": "expected", "snapshot_id": "1", "from": 0, "to": 1}
 FITTING: dict[str, Any] = {
+    **{path_of(name): body_of(name, PLAN) for name in DECISIONS},
     "/api/v1/notes": {"key": "k", "scope": "table", "table": "lake.sales.orders", "text": "x"},
     "/api/v1/alertmanager": {"alerts": [{"labels": {"alertname": "x"}}]},
     "/api/v1/lineage": COMPLETE,
@@ -66,7 +73,12 @@ FITTING: dict[str, Any] = {
 def session(tmp_path) -> dict[str, Any]:
     """A server that asks callers who they are, so that the login is there, and a token for the rest."""
     made = guarded(tmp_path, most=10_000)
-    return {"gate": made.gate, "headers": made.bearer("read", "webhook", "annotate")}
+    return {"gate": made.gate, "headers": made.bearer("read", "webhook", "annotate", "maintain")}
+
+
+def server() -> ServerServices:
+    """A server that knows a table, and keeps plans."""
+    return with_advice(knowing(), LocalSource(), Prices(), MemoryPlanStates())
 
 
 async def send(http: httpx.AsyncClient, method: str, path: str, body: bytes, **headers: str | bytes) -> httpx.Response:
@@ -75,7 +87,7 @@ async def send(http: httpx.AsyncClient, method: str, path: str, body: bytes, **h
 
 def answers(session: dict[str, Any], requests: list[tuple[str, str, bytes, dict[str, Any]]]) -> list[httpx.Response]:
     async def ask() -> list[httpx.Response]:
-        async with client(knowing(), gate=session["gate"]) as http:
+        async with client(server(), gate=session["gate"]) as http:
             http.headers.update(session["headers"])
             return [await send(http, method, path, body, **more) for method, path, body, more in requests]
 
@@ -143,7 +155,7 @@ def test_a_large_body_is_checked_and_parsed_off_the_event_loop(path, session) ->
 
     async def ask() -> tuple[int, httpx.Response, int]:
         threads = Gated()
-        async with client(knowing(), gate=session["gate"]) as http:
+        async with client(server(), gate=session["gate"]) as http:
             http.headers.update(session["headers"])
             threads.opened.set()
             asyncio.get_running_loop().set_default_executor(threads)

@@ -60,6 +60,7 @@ NOTE = TeamNote(
 )
 MADE = {
     errors.NoteSuperseded: lambda text: errors.NoteSuperseded(text, NOTE),
+    errors.PlanMoved: lambda text: errors.PlanMoved(text, None),
     errors.TooManyRequests: lambda text: errors.TooManyRequests("too many requests", 1),
     errors.MetadataError: lambda text: errors.MetadataError("unreadable", text),
 }

@@ -286,3 +286,20 @@ def test_two_executors_run_a_plan_once(lake: MaintainedLake) -> None:
     assert len([ran for ran in lake.maintainer.ran if ran[0] == "rewrite_data_files"]) == 1
     assert [fact.state for fact in lake.states.plans()] == ["verified"]
     assert NAME in lake.tables
+
+
+def test_what_a_user_took_back_or_a_guard_refused_is_not_proposed_at_once(lake: MaintainedLake) -> None:
+    lake.add(files=6)
+    chosen = policy("approve", rule(actions=COMPACT))
+    lake.executor(chosen).round()
+    (fact,) = lake.states.plans({"proposed"})
+    (fact,) = lake.states.record([following(fact, "withdrawn", "ann")])
+    lake.executor(chosen).round()
+    assert [each.state for each in lake.states.plans()] == ["withdrawn"]
+    again = desk(lake).propose(fact.plan_id, "ann")
+    (refused,) = lake.states.record([following(again, "refused", "limnograph")])
+    lake.executor(chosen).round()
+    assert [each.state for each in lake.states.plans()] == ["refused"]
+    lake.later(2 * DAY_MS)
+    lake.executor(chosen).round()
+    assert [each.attempt for each in lake.states.plans({"proposed"})] == [(refused.attempt or 0) + 1]

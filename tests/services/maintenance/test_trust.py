@@ -15,7 +15,6 @@ from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.moves import following
 from limnograph.domain.maintenance.policy import OrphanRule, PolicyReader, RetainedSnapshots
 from limnograph.domain.time import Micros
-from limnograph.services.maintenance.known import RecordedFacts
 from maintained_lake import DAY_MS, DAY_US, HOUR_MS, NAME, MaintainedLake, aged, policy, rule
 from metadata_writer import MetadataTable
 
@@ -68,6 +67,12 @@ def identified(fact: PlanFact, arguments: dict[str, Any], table_uuid: str | None
         "arguments_sha256": digest,
         "table_uuid": uuid,
     }
+
+
+def known(lake: MaintainedLake, reads: dict[str, list[TableRead]]) -> None:
+    """What others pushed, and the pipeline recorded."""
+    assert lake.recorded is not None
+    lake.recorded = lake.recorded._replace(reads=reads)
 
 
 def ran(lake: MaintainedLake, own: Any, mode: str = "approve") -> list[tuple[str | None, str | None]]:
@@ -245,7 +250,7 @@ def test_forged_reads_never_make_an_expiry_automatic(lake: MaintainedLake) -> No
     table = expirable(lake)
     now, own = Micros(lake.clock.micros), EXPIRE._replace(readers=())
     read = TableRead("churn", table.head() or 0, now)
-    lake.recorded = RecordedFacts({table.table_uuid or "": [read] * 9}, {}, {}, ())
+    known(lake, {table.table_uuid or "": [read] * 9})
     lake.executor(policy("auto", own)).round()
     assert [fact.state for fact in lake.states.plans()] == ["proposed"]
 
@@ -254,7 +259,7 @@ def test_a_read_of_an_old_snapshot_delays_its_expiry(lake: MaintainedLake) -> No
     table = expirable(lake)
     oldest, now = min(table.snapshots, key=lambda each: table.times[each]), Micros(lake.clock.micros)
     reads = [TableRead("stranger", oldest, Micros(now - HOUR_MS * 1_000 * each)) for each in (3, 2, 1)]
-    lake.recorded = RecordedFacts({table.table_uuid or "": reads}, {}, {}, ())
+    known(lake, {table.table_uuid or "": reads})
     lake.executor(policy("auto", EXPIRE)).round()
     assert lake.maintainer.ran == []
     assert oldest in table.snapshots

@@ -81,6 +81,14 @@ hold_out = 0.1
     assert load(tmp_path / "limnograph.toml", {}).catalogs["lake"]["token"] == "reads"
 
 
+@pytest.mark.parametrize(("more", "longest"), [("", 3 * DAY), (', longest_run = "2d"', 2 * DAY)])
+def test_the_age_of_orphans_says_how_long_writers_run_unless_it_is_declared(
+    tmp_path: Path, more: str, longest: int
+) -> None:
+    (rule,) = loaded(tmp_path, HEAD + f'orphans = {{ age = "9d"{more} }}\n').policy.rules
+    assert rule.orphans == (9 * DAY, "approve", longest)
+
+
 def test_credentials_that_write_come_from_a_file_beside_it(tmp_path: Path) -> None:
     (tmp_path / "writer").write_text("written-in-a-file\n")
     found = loaded(tmp_path, '[maintenance.catalogs.lake]\ntoken_file = "writer"\nuri = "${URI}"\n', env={"URI": "x"})

@@ -26,7 +26,7 @@ from limnograph.services.maintenance.judging import PlanJudge
 from limnograph.services.maintenance.parts import ExecutorParts
 from limnograph.services.maintenance.plan_progress import next_of
 from limnograph.services.maintenance.planning import PlannedTable
-from limnograph.services.maintenance.proposals import AGAIN, approved_by_policy, is_own, proposed
+from limnograph.services.maintenance.proposals import approved_by_policy, is_own, may_be_proposed, proposed
 from limnograph.services.maintenance.recovery import PlanRecovery
 from limnograph.services.maintenance.report import RoundReport, report_of
 from limnograph.services.maintenance.running import PlanRunner
@@ -170,7 +170,7 @@ class MaintenanceExecutor:
             decision = self._judge.decide(planned, exact, None, None)
             if decision.verdict in {"advise", "refuse"}:
                 continue  # the policy never runs it
-            if last is None or last.state in AGAIN:
+            if may_be_proposed(last, self._parts.states.now()):
                 found |= self._recorded(proposed(planned, exact, rule, last))
             now = found.get(exact.plan_id, last)
             is_free = decision.verdict == "run" and now is not None and now.state == "proposed"

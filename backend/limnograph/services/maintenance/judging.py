@@ -84,6 +84,7 @@ class PlanJudge:
             unreferenced=table.listed,
             engine=ENGINES.get(table.opened.format),
             base_recorded=True,
+            exclusive_puts=table.opened.exclusive_puts,
             real_path=os.path.realpath,
         )
         return guards_of(facts)

@@ -139,10 +139,12 @@ class LakeKnowledge:
         return [other for name, other in sorted(found.items()) if name != opened.name]
 
     def _longest_run_us(self, opened: OpenedTable, rule: PolicyRule) -> int | None:
-        """As declared, and not shorter than what runs show."""
+        """As declared, and not shorter than what runs show. Runs are pushed by others: without a declaration they are
+        not enough.
+        """
         declared = rule.orphans.longest_run_us if rule.orphans else None
-        observed = self._recorded.longest_runs_us.get(opened.table_uuid) if self._recorded else None
-        return max((each for each in (declared, observed) if each is not None), default=None)
+        observed = self._recorded.longest_runs_us.get(opened.table_uuid, 0) if self._recorded else 0
+        return None if declared is None else max(declared, observed)
 
 
 def retained(metadata: TableMetadata) -> tuple[list[RetainedSnapshot], list[RetainedRef]]:

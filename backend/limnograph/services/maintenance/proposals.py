@@ -10,8 +10,9 @@ from limnograph.analysis.advice.planned import arguments_json, arguments_sha256
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.actions import POLICY_ACTOR
 from limnograph.domain.maintenance.moves import following
-from limnograph.domain.maintenance.policy import PolicyRule
+from limnograph.domain.maintenance.policy import DAY_US, PolicyRule
 from limnograph.domain.maintenance.states import PlanState
+from limnograph.domain.time import Micros
 from limnograph.services.maintenance.plan_progress import ACTOR
 from limnograph.services.maintenance.planning import ExactPlan, PlannedTable
 
@@ -21,6 +22,17 @@ AGAIN: frozenset[PlanState] = frozenset(
 """States after which a plan that is due once more is proposed again. What a user dismissed or cancelled, and what
 failed, waits for a user.
 """
+
+
+def may_be_proposed(last: PlanFact | None, now: Micros) -> bool:
+    """Whether a plan that is due is proposed, or once more. What a user took back waits for a user, and what a guard or
+    the policy refused for a day.
+    """
+    if last is None:
+        return True
+    by_user = last.state == "withdrawn" and last.actor not in {ACTOR, None}
+    too_early = last.state == "refused" and now - (last.at or 0) < DAY_US
+    return last.state in AGAIN and not by_user and not too_early
 
 
 def proposed(table: PlannedTable, exact: ExactPlan, rule: PolicyRule, last: PlanFact | None) -> PlanFact:

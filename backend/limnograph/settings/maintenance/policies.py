@@ -34,6 +34,8 @@ from limnograph.settings.maintenance.sections import (
 
 _EXECUTED = frozenset(PROCEDURES) | frozenset(PROCEDURES.values())
 _MOST_NAME = 100
+RUNS = 3
+"""Files that are removed are at least so many times as old as the longest run of a writer."""
 
 
 def policy_of(settings: MaintenanceSettings, catalogs: Collection[str]) -> MaintenancePolicy:
@@ -150,7 +152,7 @@ def _orphans(place: str, orphans: OrphanSettings) -> OrphanRule:
         why = 'the floor in mode "auto"' if mode == MODES[-1] else "the floor of every removal of unreferenced files"
         raise SettingsError(f"{place}.age", f"must be at least {days}d, {why}")
     longest = orphans.longest_run
-    return OrphanRule(age_us, mode, _above_zero(f"{place}.longest_run", longest) if longest else None)
+    return OrphanRule(age_us, mode, _above_zero(f"{place}.longest_run", longest) if longest else age_us // RUNS)
 
 
 def _worth(place: str, worth: WorthSettings) -> LeastWorth:

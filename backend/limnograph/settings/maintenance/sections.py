@@ -56,8 +56,8 @@ class OrphanSettings(FrozenSettings, frozen=True, kw_only=True):
     mode: Mode = "approve"
     """Mode of this action, if it is stricter than that of the policy."""
     longest_run: DurationText = ""
-    """How long a run of any writer lasts at most, if writers do not report their runs. Files younger than three times
-    that stay.
+    """How long a run of any writer of the tables lasts at most. Files younger than three times that stay; a longer run
+    that is reported counts instead. Default: a third of `age`.
     """
 
 

@@ -54,7 +54,8 @@ def local_plans(settings: Settings) -> LocalPlans:
     records = PlanRecords(inbox, engine)
     desk = PlanDesk(SqlPlanStates(inbox.database), lambda: records.newest().values())
     sources = PlanSources(desk, PlanHistory(inbox, engine), AdviceBoard, PlanWatch(desk, inbox))
-    may = os.access(settings.state_dir, os.W_OK)
+    state = settings.state_dir
+    may = os.access(state if state.exists() else state.parent, os.W_OK)
     caller = PlanCaller(actor=_user(), may_propose=may, may_approve=may)
     return LocalPlans(desk, PlanPages(sources), caller, audit(settings))
 

@@ -11,6 +11,7 @@ import msgspec
 
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.analysis.advice.readers import DeclaredReader, TableRead
+from limnograph.analysis.maintenance.run_lengths import longest_runs_us
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.errors import LimnographError
 from limnograph.domain.facts.events import RunFact
@@ -91,15 +92,20 @@ def recorded_facts(settings: Settings, now: Micros) -> RecordedFacts:
         if name is not None and not history.table.dropped:
             uuids[name] = uuid
             places += [(name, uuid, location)] if location is not None else []
+    found = engine.select(MetaQuery(table="runs", start=Micros(now - WEEK), end=Micros(now + 1))).to_dicts()
+    runs = msgspec.convert(found, list[RunFact])
     return RecordedFacts(
-        reads=_reads(engine, uuids, now),
+        reads=_reads(engine, runs, uuids, now),
         findings={uuid: advised_findings(facts) for uuid, facts in _findings(engine, inbox, now).items()},
         saved=savings(EffectRecords(inbox, engine).newest(Micros(now - WEEK), Micros(now + 1))),
         places=places,
+        longest_runs_us=longest_runs_us(runs, uuids.get, now),
     )
 
 
-def _reads(engine: QueryEngine, uuids: dict[TableName, str], now: Micros) -> dict[str, list[TableRead]]:
+def _reads(
+    engine: QueryEngine, runs: list[RunFact], uuids: dict[TableName, str], now: Micros
+) -> dict[str, list[TableRead]]:
     found: dict[str, list[TableRead]] = defaultdict(list)
     query = MetaQuery(table="reports", columns=(*_READ_COLUMNS, "kind"), start=Micros(now - WEEK), end=Micros(now + 1))
     reports = engine.select(query).drop_nulls("table")
@@ -107,8 +113,7 @@ def _reads(engine: QueryEngine, uuids: dict[TableName, str], now: Micros) -> dic
         catalog, namespace, table = map(str, key)
         if (uuid := uuids.get(TableName(catalog, namespace, table))) is not None:
             found[uuid] += reads_of_reports(own)
-    runs = engine.select(MetaQuery(table="runs", start=Micros(now - WEEK), end=Micros(now + 1)))
-    for uuid, reads in reads_of_runs(msgspec.convert(runs.to_dicts(), list[RunFact]), uuids.get).items():
+    for uuid, reads in reads_of_runs(runs, uuids.get).items():
         found[uuid] += reads
     return found
 

@@ -19,7 +19,13 @@ from deltalake import DeltaTable, write_deltalake
 from limnograph.adapters.delta.log import newest_version
 from limnograph.adapters.delta.maintenance.calling import call_library
 from limnograph.adapters.delta.maintenance.maintainer import DeltaMaintainer
-from limnograph.adapters.delta.maintenance.store import DeltaPlace, address, require_safe_commits, store_options
+from limnograph.adapters.delta.maintenance.store import (
+    DeltaPlace,
+    address,
+    has_exclusive_puts,
+    require_safe_commits,
+    store_options,
+)
 from limnograph.adapters.delta.maintenance.worker import DeltaCall
 from limnograph.adapters.delta.planning.planner import DeltaPlanner
 from limnograph.adapters.delta.reader import DeltaReader, SharedCaches
@@ -109,7 +115,7 @@ def optimize(*values: str | None, **options: str) -> ActionRequest:
 
 def test_an_open_table_is_pinned_at_its_version(world: World) -> None:
     opened = world.maintainer.open(NAME)
-    assert (opened.format, opened.head_id) == ("delta", 11)
+    assert (opened.format, opened.head_id, opened.exclusive_puts) == ("delta", 11, True)
     assert opened.metadata_location.endswith(f"{11:020}.json")
     assert opened.table_uuid == str(DeltaTable(world.folder).metadata().id)
     assert world.maintainer.rows(opened, 11) == 60
@@ -353,6 +359,7 @@ def test_a_purge_that_would_rewrite_other_files_too_is_refused(world: World) -> 
 
 @pytest.mark.parametrize("location", ["s3://b/t", "s3a://b/t", "hdfs://n/t", "oss://b/t"])
 def test_a_store_that_does_not_refuse_to_overwrite_commits_is_refused(location: str) -> None:
+    assert not has_exclusive_puts(DeltaPlace(location), location)
     with pytest.raises(InvalidInput, match=r"H16.*delta\.commits"):
         require_safe_commits(DeltaPlace(location), location)
     with pytest.raises(InvalidInput, match="H16"):

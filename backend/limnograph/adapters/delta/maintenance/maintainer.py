@@ -9,7 +9,13 @@ from typing import NamedTuple
 from limnograph.adapters.delta.files import LogFiles
 from limnograph.adapters.delta.log import newest_version, open_log
 from limnograph.adapters.delta.maintenance.calling import call_library
-from limnograph.adapters.delta.maintenance.store import DeltaPlace, address, require_safe_commits, store_options
+from limnograph.adapters.delta.maintenance.store import (
+    DeltaPlace,
+    address,
+    has_exclusive_puts,
+    require_safe_commits,
+    store_options,
+)
 from limnograph.adapters.delta.maintenance.worker import DeltaCall, DeltaResult
 from limnograph.adapters.delta.metadata import read_history
 from limnograph.adapters.delta.planning.newest_first import LogReader
@@ -76,7 +82,7 @@ class DeltaMaintainer:
             pointer = newest_version(place.location, storage)
         except InvalidInput as error:
             raise NotFound(f"{name.plain}: {error.detail}") from error
-        metadata = _read(pointer, storage)
+        metadata, resolved = _read(pointer, storage), storage.resolve(place.location)
         return OpenedTable(
             name=name,
             format="delta",
@@ -85,7 +91,8 @@ class DeltaMaintainer:
             metadata_location=metadata.metadata_location,
             head_id=metadata.head_id,
             properties=metadata.properties,
-            handle=_PinnedLog(place, address(storage.resolve(place.location)), storage, metadata),
+            handle=_PinnedLog(place, address(resolved), storage, metadata),
+            exclusive_puts=has_exclusive_puts(place, resolved),
         )
 
     def run(

@@ -67,14 +67,20 @@ def store_options(place: DeltaPlace) -> dict[str, str]:
     return found
 
 
+def has_exclusive_puts(place: DeltaPlace, resolved: str) -> bool:
+    """Whether no writer's commit can overwrite another one, as far as the settings say."""
+    commits = place.properties.get(COMMITS, "").strip()
+    is_told = commits == CONDITIONAL or (commits.startswith(LOCK) and commits != LOCK)
+    return is_told or place_of(resolved).family in _ALWAYS_SAFE
+
+
 def require_safe_commits(place: DeltaPlace, resolved: str) -> None:
     """Raises InvalidInput if another writer's commit could be overwritten."""
-    family, commits = place_of(resolved).family, place.properties.get(COMMITS, "").strip()
-    if family in _ALWAYS_SAFE or commits == CONDITIONAL or (commits.startswith(LOCK) and commits != LOCK):
+    if has_exclusive_puts(place, resolved):
         return
     raise InvalidInput(
         "table",
-        f"is on {family}, where two writers can overwrite each other's commit (H16): set the property `{COMMITS}` of "
-        f"its store to `{CONDITIONAL}` if all writers use conditional puts, or to `{LOCK}TABLE` if all use that "
-        "DynamoDB table",
+        f"is on {place_of(resolved).family}, where two writers can overwrite each other's commit (H16): set the "
+        f"property `{COMMITS}` of its store to `{CONDITIONAL}` if all writers use conditional puts, or to "
+        f"`{LOCK}TABLE` if all use that DynamoDB table",
     )

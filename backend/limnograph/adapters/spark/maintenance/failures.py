@@ -38,6 +38,8 @@ def action_error(error: Exception) -> LimnographError:
     for kind, message in found:
         if kind in _CONFLICTS:
             return ActionConflict(f"another writer committed first: {first_line(message)}")
+        if "Table UUID does not match" in message:
+            return ActionConflict("the table was dropped and another one has its name")
         if kind == "OutOfMemoryError" or "java.lang.OutOfMemoryError" in message:
             return SourceError("spark", "out of memory; set a larger spark.driver.memory or spark.executor.memory")
     kinds = {kind for kind, _ in found}

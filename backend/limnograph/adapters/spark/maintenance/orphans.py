@@ -16,7 +16,7 @@ from limnograph.adapters.spark.maintenance.gate import DELETED, ActionGate
 from limnograph.adapters.spark.maintenance.handle import java_table
 from limnograph.adapters.spark.maintenance.jvm import IcebergJvm
 from limnograph.adapters.spark.maintenance.reach import AUTHORITY, KEY, PATH, SCHEME, all_files
-from limnograph.domain.errors import InvalidInput, MetadataError, SourceRejected
+from limnograph.domain.errors import ActionConflict, InvalidInput, MetadataError, SourceRejected
 from limnograph.domain.ids import normalise_location
 from limnograph.ports.table_maintainer import ActionOutcome, ActionRequest, OpenedTable, UnreferencedFile
 
@@ -75,6 +75,8 @@ def remove(jvm: IcebergJvm, opened: OpenedTable, request: ActionRequest, gate: A
     if request.older_than_ms is None:
         raise InvalidInput("older_than_ms", "must say how old a file has to be")
     before, present = java_table(opened), jvm.load(opened.name)
+    if (str(present.uuid()), present.location()) != (opened.table_uuid, opened.location):
+        raise ActionConflict(f"{opened.name.plain} is another table now, or has another location")
     for table in (before.table, present):
         if (table.properties().get("gc.enabled") or "true").lower() == "false":
             raise SourceRejected("table", "gc.enabled is false: its files may belong to other tables")

@@ -50,9 +50,7 @@ def uncommitted_files(facts: GuardFacts) -> PlanGuard | None:
     if facts.unreferenced is None:
         return not_known(UNCOMMITTED, "The age of the files is")
     if facts.longest_run_us is None:
-        return not_known(
-            UNCOMMITTED, "The longest run of the table's writers (report runs, or set orphans.longest_run) is"
-        )
+        return not_known(UNCOMMITTED, "The longest run of the table's writers (set orphans.longest_run) is")
     modified = {each.location: each.modified_at_ms for each in facts.unreferenced}
     if lost := [each for each in facts.plan.files if each not in modified]:
         return answer(UNCOMMITTED, f"A file of the plan is not in the listing: {lost[0]}.", ok=False)
