@@ -120,15 +120,16 @@ def test_no_spelling_of_a_route_is_less_protected(mutate, tmp_path) -> None:
         assert b"data_files" not in found.raw
 
 
-def test_a_slash_at_the_end_is_another_path_on_every_route() -> None:
-    app = application(MADE)
+def test_a_slash_at_the_end_is_another_path_on_every_route(tmp_path) -> None:
+    made = guarded(tmp_path)
+    app, caller = application(MADE, gate=made.gate), made.bearer("read", "webhook", "annotate", "maintain")
     for path, operations in document()["paths"].items():
         for method in operations:
             for spelled in (path.format(**NAMES) + "/", path.format(**NAMES) + "/?x=1"):
-                found = answer(app, method.upper(), spelled, {})
+                found = answer(app, method.upper(), spelled, caller)
                 assert (found.status_code, json.loads(found.raw)["type"]) == (404, "not-found"), (method, spelled)
     for page in ("/", "/t/lake/sales/orders/"):  # the shell, which holds no data
-        assert answer(app, "GET", page, {}).status_code == 200
+        assert answer(app, "GET", page, caller).status_code == 200
 
 
 def test_every_route_is_covered_by_the_tests_of_spelling() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
+import msgspec
 from litestar import Request, Response, get, post
 from litestar.di import NamedDependency
 from litestar.openapi.datastructures import ResponseSpec
@@ -14,7 +15,7 @@ from litestar.params import PathParameter
 
 from limnograph.api.front.bodies import parsed_json
 from limnograph.api.wire.access import APPROVE, AUDITED, PROPOSE, READ
-from limnograph.api.wire.problems import MEDIA_TYPE, STATUS, documented, encode
+from limnograph.api.wire.problems import MEDIA_TYPE, documented, encode, of_domain
 from limnograph.api.wire.views import PlanProblem
 from limnograph.domain.access import Identity, actor_of, permits
 from limnograph.domain.advice.plans import (
@@ -39,16 +40,10 @@ PlanId = Annotated[str, PathParameter(description="Id of the plan: 32 hexadecima
 
 def _moved(request: AnyRequest, error: PlanMoved) -> Response[bytes]:
     """409 with the plan as it is now."""
-    status, title = STATUS["conflict"]
-    found = PlanProblem(
-        type="conflict",
-        title=title,
-        status=status,
-        detail=str(error),
-        request_id=request.scope["state"].get("request_id"),
-        plan=None if error.plan is None else plan_view(error.plan),
-    )
-    return Response(encode(found), status_code=status, media_type=MEDIA_TYPE)
+    problem, _ = of_domain(error, request.scope["state"].get("request_id"))
+    plan = None if error.plan is None else plan_view(error.plan)
+    found = PlanProblem(**msgspec.structs.asdict(problem), plan=plan)
+    return Response(encode(found), status_code=found.status, media_type=MEDIA_TYPE)
 
 
 _CONFLICT = ResponseSpec(
