@@ -66,7 +66,8 @@ def test_long_random_histories_beside_the_executor(spark: SparkSession, shared_l
         history = MaintenanceHistory(MaintainSite(folder, shared_lake), spark, seed + table)
         try:
             for _ in range(STEPS_OF_A_TABLE):
-                history.step()
+                if time.monotonic() < end_at:
+                    history.step()
         finally:
             tell(history, seed + table)
         assert {name: history.figures[name] for name in ZERO} == dict.fromkeys(ZERO, 0)

@@ -102,11 +102,11 @@ class MaintainSite:
 
     @contextmanager
     def watching(self) -> Iterator[subprocess.Popen[str]]:
-        """`limnograph maintain --watch`, on the standing JVM."""
+        """`limnograph maintain --watch`, on the standing JVM. An interpreter of its own gets the signals."""
         assert self.jvm is not None
         files = ["--maintenance", str(self.maintenance), "--config", str(self.config)]
-        command = [self.python, "-m", "limnograph", "maintain", *files, "--json", "--watch"]
-        env = {**os.environ, **self.jvm.environment(), "PYSPARK_PYTHON": self.python}
+        command = [sys.executable, "-m", "limnograph", "maintain", *files, "--json", "--watch"]
+        env = {**os.environ, **self.jvm.environment()}
         pipe = subprocess.PIPE
         with subprocess.Popen(command, env=env, stdout=pipe, stderr=pipe, text=True) as process:
             try:

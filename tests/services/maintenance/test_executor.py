@@ -303,3 +303,20 @@ def test_what_a_user_took_back_or_a_guard_refused_is_not_proposed_at_once(lake: 
     lake.later(2 * DAY_MS)
     lake.executor(chosen).round()
     assert [each.attempt for each in lake.states.plans({"proposed"})] == [(refused.attempt or 0) + 1]
+
+
+def test_between_rounds_only_approved_plans_lead_to_the_catalogs(lake: MaintainedLake) -> None:
+    lake.add(files=6)
+    chosen, listings = policy("approve", rule(actions=COMPACT)), []
+
+    def listing() -> object:
+        listings.append(1)
+        return lake.listing()
+
+    executor = lake.executor(chosen, listing=listing)
+    executor.round()
+    assert executor.round(waiting_only=True).plans == []
+    assert len(listings) == 1
+    approve(lake)
+    (done,) = executor.round(waiting_only=True).plans
+    assert (done.state, len(listings)) == ("verified", 2)

@@ -27,7 +27,7 @@ from limnograph.services.maintenance.parts import ExecutorParts
 from limnograph.services.maintenance.plan_progress import next_of
 from limnograph.services.maintenance.planning import PlannedTable
 from limnograph.services.maintenance.proposals import approved_by_policy, is_own, may_be_proposed, proposed
-from limnograph.services.maintenance.recovery import PlanRecovery
+from limnograph.services.maintenance.recovery import LEFT, PlanRecovery
 from limnograph.services.maintenance.report import RoundReport, report_of
 from limnograph.services.maintenance.running import PlanRunner
 from limnograph.services.maintenance.settling import PlanSettling
@@ -64,6 +64,8 @@ class MaintenanceExecutor:
         the states cannot be read.
         """
         began_at, report = time.monotonic(), RoundReport(plans=[], unplanned=[], troubles=[])
+        if waiting_only and not self._is_awaited():
+            return report
         listing = self._parts.listing()
         for sentence in listing.failed:
             report.trouble(sentence.partition(":")[0], sentence)
@@ -71,7 +73,9 @@ class MaintenanceExecutor:
         self._recovery.recover(frozenset(locations), report)
         self._look_back()
         report.expired = self._expire()
-        waiting = {name for fact in self._parts.states.plans(WAITING) if (name := named(fact)) in locations}
+        now = self._parts.states.now()
+        found = [fact for fact in self._parts.states.plans(WAITING) if (fact.not_before or 0) <= now]
+        waiting = {name for fact in found if (name := named(fact)) in locations}
         chosen = [*sorted(waiting), *sorted(locations.keys() - waiting)]
         if plan_id is not None:
             chosen = self._tables_of(plan_id, chosen)
@@ -79,8 +83,8 @@ class MaintenanceExecutor:
             chosen = sorted(waiting)
         else:
             chosen = [name for name in chosen if name in waiting or self._is_due(name, locations[name])]
-        for found in self._each(chosen, plan_id):
-            report.merge(found)
+        for each in self._each(chosen, plan_id):
+            report.merge(each)
         report.seconds = round(time.monotonic() - began_at, 3)
         return report
 
@@ -91,6 +95,13 @@ class MaintenanceExecutor:
                 self._parts.progress(breaker.text)
         except LimnographError as error:
             self._parts.progress(f"what earlier actions did to jobs is not known: {error}")
+
+    def _is_awaited(self) -> bool:
+        """Whether a plan is approved and due, or was left: then catalogs are asked."""
+        now = self._parts.states.now()
+        own = {each.plan_id for each in self._parts.states.holders()}
+        plans = self._parts.states.plans(WAITING | LEFT)
+        return any((fact.not_before or 0) <= now and fact.plan_id not in own for fact in plans)
 
     def _tables_of(self, plan_id: str, names: Sequence[TableName]) -> list[TableName]:
         """The table of a recorded plan; all if it is not recorded yet."""

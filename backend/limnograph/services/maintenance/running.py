@@ -39,7 +39,7 @@ from limnograph.services.maintenance.verification import CheckedAction, stamp_of
 SECONDS_PER_HOUR = 3_600
 STOPPED = "the executor was stopped"
 GUARD_US = 900 * MICROS_PER_SECOND
-"""After which a guard that may hold later is checked again, microseconds."""
+"""After which a guard that may hold later, or what has no time of its own, is checked again, microseconds."""
 UNREADABLE_US = 300 * MICROS_PER_SECOND
 """After which a table that could not be read is tried again, microseconds."""
 _FINAL = (ActionConflict, ActionCancelled, InvalidInput, MetadataError, NotFound, SourceError)
@@ -128,7 +128,8 @@ class PlanRunner:
         """Why it may not run now, which is recorded; None: it may."""
         decision = self._judge.decide(planned, exact, approval, progress.fact)
         if decision.verdict == "wait":
-            return self._end(progress, "queued", decision.code, decision.text, decision.retry_at)
+            retry_at = decision.retry_at or Micros(self._parts.states.now() + GUARD_US)
+            return self._end(progress, "queued", decision.code, decision.text, retry_at)
         if decision.verdict != "run":
             return self._end(progress, "refused", decision.code, decision.text)
         unmet = unsatisfied(self._judge.guards(planned, exact, approval))
