@@ -26,6 +26,8 @@ def objectives_of(settings: Settings) -> Objectives:
                 each.duration_seconds,
                 each.window_seconds,
                 each.query_p95_seconds,
+                each.event_to_queryable_seconds,
+                each.cost_per_gb_month,
             )
             for each in settings.objectives
         ]

@@ -13,6 +13,7 @@ from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import Millis
 from limnograph.ports.advice_source import AdviceSource
+from limnograph.services.advice.cost_findings import CostFindings
 from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.advice.judging import AdviceInputs, TableJudge
@@ -64,4 +65,7 @@ def with_advice(services: ServerServices, source: AdviceSource, prices: Prices) 
     advisor = AdviceEvaluator(services.store, TableJudge(source, inputs, options.engine), plans, options.clock)
     pages = MaintenancePages(services.store, advisor, plans, services.team.owners, options.clock)
     held = HeldFindings(lambda: advisor.board, options.clock, options.limits)
-    return replace(services, advisor=advisor, held=held, backend=services.backend._replace(maintenance=pages))
+    costs = CostFindings(lambda: advisor.board, options.promised, options.clock, options.limits)
+    return replace(
+        services, advisor=advisor, held=held, costs=costs, backend=services.backend._replace(maintenance=pages)
+    )
