@@ -128,4 +128,6 @@ def _of_storage(settings: FindingsSettings) -> dict[str, Any]:
         "engine_days": settings.format_incompatible.days,
         "catalog_tables": catalog.tables,
         "catalog_share": catalog.share,
+        "catalog_slow": round(catalog.slow_seconds * MICROS_PER_SECOND),
+        "catalog_errors": catalog.error_share,
     }
