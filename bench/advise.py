@@ -1,4 +1,6 @@
-"""Rows `advise.*`: how plans compare with Iceberg's planner and with real rewrites, and advice on a large table."""
+"""Rows `advise.*`: how plans compare with Iceberg's planner and with real rewrites, advice on a large table, and pages
+of many.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from metadata_writer import File, Manifest, MetadataTable
 
 COMMITS, FILES = 1_000, 100
 SECONDS, MEMORY = 10.0, 600.0
+TABLES, QUEUE_MS = 5_000, 5.0
 PARITY_TABLES, REWRITES = 300, 40
 LEAST_SHARE = 0.005
 """Stands for no miss at all: a ratio needs a number above 0."""
@@ -49,6 +52,18 @@ def advise_large(bench: Bench) -> list[Row]:
     ]
 
 
+def advise_queue(_bench: Bench) -> list[Row]:
+    """A page of 50 plans, of all and of the tables that have a text in their name."""
+    rows = []
+    for name, text, matching in (("queue_page", "", 2 * TABLES), ("queue_search", "n1.", 2 * TABLES // 50)):
+        found = taken("advise_queue", TABLES, text)
+        if found.value != [50, matching]:
+            raise SystemExit(f"{name}: {found.value} instead of {[50, matching]}")
+        note = f"limit of the goal; 50 of {matching:,} plans of {TABLES:,} tables, from memory; CPU, best run"
+        rows.append(Row(f"advise.{name}", found.cpu_s * 1e3, QUEUE_MS, "ms", 1, note))
+    return rows
+
+
 _LINES: dict[str, dict[str, Any]] = {}
 """Lines of manifest lists by the manifest's path: each list repeats those before."""
 
@@ -85,4 +100,8 @@ class LongTable(MetadataTable):
         self.added, self.removed = {head: []}, {head: []}
 
 
-MEASURES: dict[str, Measure] = {"advise_plans": advise_plans, "advise_large": advise_large}
+MEASURES: dict[str, Measure] = {
+    "advise_plans": advise_plans,
+    "advise_large": advise_large,
+    "advise_queue": advise_queue,
+}

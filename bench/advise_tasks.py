@@ -49,4 +49,50 @@ def advise_on_spark(clock: Clock, tables: str, rewrites: str) -> list[int]:
     return [wrong, len(done), outside]
 
 
-TASKS: dict[str, Callable[..., Any]] = {task.__name__: task for task in (advise_large, advise_on_spark)}
+def _queue_of(tables: int) -> Any:
+    """Pages of maintenance over so many tables with two plans each, without their files."""
+    from msgspec.structs import replace
+
+    from advised_lake import AdvisedLake, evaluate
+    from limnograph.services.advice.board import AdviceBoard
+
+    folder = Path(tempfile.mkdtemp(prefix="limnograph-queue-"))
+    world = AdvisedLake(folder)
+    world.add("orders", 40)
+    made = world.start()
+    evaluate(made)
+    shutil.rmtree(folder, ignore_errors=True)
+    (one,) = made.advisor.board.tables.values()
+    (plan,) = one.advised.recommendations
+    many = {}
+    for number in range(tables):
+        plans = [
+            replace(
+                plan,
+                plan_id=f"{number:031x}{part}",
+                rule=("compact", "manifests")[part],
+                predicted=replace(plan.predicted, files_in=number % 977 + 20),
+                value=replace(plan.value, money_per_month=(number * 7_919 % 1_000) / 3 if number % 3 else None),
+            )
+            for part in range(2)
+        ]
+        name = {"namespace": f"n{number % 50}", "table": f"t{number}", "table_uuid": f"u{number}"}
+        many[f"u{number}"] = one._replace(advised=replace(one.advised, recommendations=plans, **name))
+    made.advisor.board = AdviceBoard(many)
+    return made.backend.maintenance
+
+
+def advise_queue(clock: Clock, tables: str, text: str = "") -> list[int]:
+    """Rows of a page, and plans that match."""
+    from limnograph.domain.queries import MaintenanceQuery
+
+    pages, found = _queue_of(int(tables)), None
+    query = MaintenanceQuery(text=text, limit=50)
+    pages.page(query)  # what all pages of one version of the board share
+    for _ in range(30):
+        with clock():
+            found = pages.page(query)
+    return [len(found.rows), found.counts.recommended] if found else []
+
+
+TASKS: dict[str, Callable[..., Any]] = {task.__name__: task for task in (advise_large, advise_on_spark, advise_queue)}
