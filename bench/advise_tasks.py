@@ -14,16 +14,24 @@ Clock = Callable[[], contextlib.AbstractContextManager[None]]
 
 
 def advise_large(clock: Clock, location: str) -> list[Any]:
-    """Files to rewrite, and the peak memory of the parser's process, MB."""
+    """Files to rewrite, the peak memory of the parser's process in MB, and CPU seconds of both processes."""
     from limnograph.domain.advice.prices import Prices
     from limnograph.domain.time import Millis
     from limnograph.wiring.locations.advise import advise_location
 
+    began = _cpu_s()
     with clock():
         found = advise_location(location, None, {}, Millis(1_900_000_000_000), Prices())
+    cpu_s = _cpu_s() - began
     (table,) = found.advice.tables
     planned = sum(plan.predicted.files_in or 0 for plan in table.recommendations if plan.rule == "compact")
-    return [planned, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024]
+    return [planned, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024, cpu_s]
+
+
+def _cpu_s() -> float:
+    """Of this process and of its children that ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def advise_on_spark(clock: Clock, tables: str, rewrites: str) -> list[int]:
