@@ -48,7 +48,7 @@ test('a plan of the burst is approved, runs, is verified, and closes the finding
     await page.reload();
     await expect(plan).toBeVisible({ timeout: 5 * SECOND });
   }).toPass({ timeout: 3 * MINUTE });
-  await expect(next).toContainText(/files become 1\./);
+  await expect(next).toContainText(/files become\s+1\./);
   await plan.click();
 
   const decision = page.getByRole('group', { name: 'Decision' });

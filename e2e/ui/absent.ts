@@ -17,7 +17,6 @@ const TABLE = 't/[catalog]/[ns]/[table]';
 export const FEATURES = {
   alerts: { route: '/api/v1/alerts', page: 'alerts' },
   explain: { route: '/api/v1/tables/{catalog}/{namespace}/{table}/explain', page: `${TABLE}/explain` },
-  approval: { code: ['lib/maintenance/api.ts', '/approve'] },
 } satisfies Record<string, Feature>;
 export type FeatureName = keyof typeof FEATURES;
 

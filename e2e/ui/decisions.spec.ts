@@ -48,9 +48,8 @@ async function serve(page: Page, first: Record<string, unknown>) {
 }
 const decision = (page: Page) => page.getByRole('group', { name: 'Decision' }).first();
 
-test('a plan is approved for exactly its arguments, runs, and shows its promise beside the result', async ({
-  page,
-}) => {
+// A plan is approved for exactly its arguments, runs, and shows its promise beside the result.
+test('Maintenance safety', async ({ page }) => {
   const plan = await serve(page, APPROVER);
   await page.goto(OF_TABLE);
   await expect(decision(page)).toContainText('Waiting for a decision');

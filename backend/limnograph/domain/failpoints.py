@@ -1,5 +1,5 @@
-"""Failpoints: named places, before and after each durable step, at which the pipeline or the executor can be made to
-fail. Off by default.
+"""Failpoints: named places, before and after each durable step, at which the pipeline or the executor of maintenance
+can be made to fail. Off by default.
 
 `LIMNOGRAPH_FAILPOINT=NAME:NTH:kill|raise` acts the NTH time NAME is passed in this process.
 """

@@ -10,7 +10,7 @@ from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.time import Micros
 from limnograph.ports.inbox import InboxItem
 from limnograph.ports.query_engine import MetaQuery
-from limnograph.services.plans.actions import ActionLog, ActionSpan, spans_of
+from limnograph.services.plans.actions import ActionLog, AttemptSpan, spans_of
 
 SECOND, HOUR = 1_000_000, 3_600_000_000
 START = Micros(1_767_225_600_000_000)
@@ -35,7 +35,7 @@ def facts(*steps: tuple[int, str], plan: str = "p", first: int = 1, **more: int)
 RUN = ((0, "proposed"), (10, "approved"), (20, "leased"), (21, "checking"), (22, "running"))
 
 
-def times(found: list[ActionSpan]) -> list[tuple[int, int | None, str]]:
+def times(found: list[AttemptSpan]) -> list[tuple[int, int | None, str]]:
     return [
         ((each.start - START) // SECOND, None if each.end is None else (each.end - START) // SECOND, each.state)
         for each in found

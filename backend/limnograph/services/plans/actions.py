@@ -30,7 +30,7 @@ _SKEW = 3_600_000_000
 _decoder = msgspec.json.Decoder(PlanFact)
 
 
-class ActionSpan(NamedTuple):
+class AttemptSpan(NamedTuple):
     """One attempt. `end`: its commit, or when it ended without one; None: it is running. `state`: the last one of the
     attempt. `files_in`, `files_out`: files that it replaced and added; None: unknown.
     """
@@ -53,7 +53,7 @@ class ActionLog:
         self._seen_to = EPOCH
         self._looked_at: float | None = None
 
-    def of_table(self, uuid: str, start: Micros, end: Micros) -> list[ActionSpan]:
+    def of_table(self, uuid: str, start: Micros, end: Micros) -> list[AttemptSpan]:
         """Attempts on a table that overlap a range, in order of their start. Blocks. Raises SourceError."""
         with self._lock:
             self._catch_up()
@@ -79,9 +79,9 @@ class ActionLog:
                 self._facts[fact.table_uuid][fact.plan_id, fact.seq] = fact
 
 
-def spans_of(facts: Iterable[PlanFact]) -> list[ActionSpan]:
+def spans_of(facts: Iterable[PlanFact]) -> list[AttemptSpan]:
     """Attempts that reached an engine, or are on their way to it, in order of their start."""
-    found: list[ActionSpan] = []
+    found: list[AttemptSpan] = []
     current: dict[str, _Attempt] = {}
     for fact in sorted(facts, key=lambda fact: (fact.plan_id, fact.seq)):
         if fact.state == "leased":
@@ -94,7 +94,7 @@ def spans_of(facts: Iterable[PlanFact]) -> list[ActionSpan]:
     return sorted(found, key=lambda span: (span.start, span.action))
 
 
-def _end(current: dict[str, _Attempt], found: list[ActionSpan], plan_id: str) -> None:
+def _end(current: dict[str, _Attempt], found: list[AttemptSpan], plan_id: str) -> None:
     attempt = current.pop(plan_id, None)
     if attempt is not None and (span := attempt.span) is not None:
         found.append(span)
@@ -115,13 +115,13 @@ class _Attempt:
         self._last = fact
 
     @property
-    def span(self) -> ActionSpan | None:
+    def span(self) -> AttemptSpan | None:
         """None if it ended before its action began."""
         is_open = self._last.state in HELD and self._last.state not in {"committed", "unknown"}
         if self._start is None or not (self._ran or is_open):
             return None
         last = self._last
         end = None if is_open else self._end
-        return ActionSpan(
+        return AttemptSpan(
             last.action or "action", self._start, end, last.state or "", last.result_files_in, last.result_files_out
         )

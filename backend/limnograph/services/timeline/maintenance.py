@@ -9,7 +9,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import TimeRange, to_micros, to_millis
 from limnograph.services.jobs.lanes import problem_of
 from limnograph.services.lake.store import HotStore
-from limnograph.services.plans.actions import ActionLog, ActionSpan
+from limnograph.services.plans.actions import ActionLog, AttemptSpan
 
 LANE = "maintenance"
 MOST = 500
@@ -34,7 +34,7 @@ async def draw(
     return [BarsLane(**head_of(LANE), status="ok" if bars else "absent", resolution="raw", bars=bars)]
 
 
-def _bar(action: ActionSpan) -> Bar:
+def _bar(action: AttemptSpan) -> Bar:
     state = "failed" if action.state in _FAILED else "running" if action.end is None else "ok"
     return Bar(
         start=to_millis(action.start),
@@ -45,7 +45,7 @@ def _bar(action: ActionSpan) -> Bar:
     )
 
 
-def _detail(action: ActionSpan) -> str:
+def _detail(action: AttemptSpan) -> str:
     if action.files_in is None or action.files_out is None:
         return action.state
     return f"{action.state}, {action.files_in:,} files became {action.files_out:,}"

@@ -10,8 +10,6 @@ export { ALL_LANES, DEFAULT_LANES };
 const PHONE_LANES: readonly LaneId[] = ['alerts', 'job_duration', 'commits', 'data_files'];
 /** What is shown unasked here. */
 const usual = (): readonly string[] => (phone.current ? PHONE_LANES : DEFAULT_LANES);
-/** Shown unasked only where there is something in the range. */
-const UNASKED: readonly string[] = ['maintenance'];
 const RANK = new Map<string, number>(ALL_LANES.map((lane, i) => [lane, i]));
 const rank = (lane: string) => RANK.get(lane) ?? ALL_LANES.length;
 const byRank = (a: string, b: string) => rank(a) - rank(b);
@@ -70,8 +68,9 @@ export function askedLanes(asked: readonly string[] | null): string | null {
 /** The answer with its lanes in the reader's order; one that was just hidden is gone before the next answer comes. */
 export function inOrder(answer: Answer, asked: readonly string[] | null): Answer {
   if (asked === null && !phone.current) {
-    const lanes = answer.lanes.filter(({ id, status }) => !UNASKED.includes(id) || status !== 'absent');
-    return lanes.length === answer.lanes.length ? answer : { ...answer, lanes };
+    // shown unasked only where there is something in the range
+    const lanes = answer.lanes.filter(({ id, status }) => id !== 'maintenance' || status !== 'absent');
+    return { ...answer, lanes };
   }
   const wanted = shownLanes(asked);
   const lanes = answer.lanes.filter(({ id }) => wanted.includes(id));

@@ -80,7 +80,7 @@ const LOOKS: Readonly<Record<string, Partial<Look>>> = {
     height: 40,
     compactHeight: 36,
   },
-  maintenance: { unit: 'lease to commit', tone: 'files', height: 36, compactHeight: 32 },
+  maintenance: { unit: 'lease to commit', height: 40 },
   commits: { unit: 'snapshots', height: 60 },
   schema: { title: 'Schema, spec', unit: 'versions', height: 40, compactHeight: 36 },
   data_files: {

@@ -113,7 +113,7 @@ function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {
     return last
       ? word(
           bad ? 'failed' : 'running',
-          here.length > 1 ? `${here.length} at once` : lane.id === 'maintenance' ? (last.detail ?? '') : '',
+          here.length > 1 ? `${here.length} at once` : '',
           bad ? 'bad' : 'plain',
         )
       : word('idle');
