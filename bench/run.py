@@ -44,7 +44,6 @@ MEASURES: dict[str, Measure] = {
     **first_start.MEASURES,
 }
 APART = {
-    "advise_large",
     "append_age",
     "scan",
     "first_sight",

@@ -11,17 +11,21 @@ from typing import Any
 from limnograph.adapters.iceberg.reader import IcebergReader
 from limnograph.adapters.iceberg.sums.cache import ManifestCache
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import Micros
+from limnograph.ports.meta_store import KnownRow
 from limnograph.services.extraction.extract import ENTRIES_AT_ONCE, facts_of
 from limnograph.services.findings.evaluation import begun
 from limnograph.services.findings.table_facts import facts_of as table_facts_of
 from limnograph.services.lake.history import history_of
 from limnograph.services.pipeline.changes import ObservedTable, state_changes
+from limnograph.services.pipeline.gaps import gaps_of
 from limnograph.services.pipeline.ledger import Ledger
+from limnograph.services.pipeline.sightings import first_seen, health
 from metadata_records import BY_REGION, DATA, Field, File
 from metadata_writer import MetadataTable
 
@@ -61,6 +65,10 @@ class GeneratedTable:
         reader = IcebergReader(FileStorage(), ManifestCache())
         metadata = reader.metadata(self.table.metadata_location)
         new = [each.snapshot_id for each in metadata.ordered if each.snapshot_id not in self._rows]
+        known = {
+            snapshot_id: KnownRow(True, row.committed_at, row.sequence_number)
+            for snapshot_id, row in self._rows.items()
+        }
         for start in range(0, len(new), ENTRIES_AT_ONCE):
             part = new[start : start + ENTRIES_AT_ONCE]
             due = DueTable(
@@ -74,13 +82,29 @@ class GeneratedTable:
             )
             for row in facts_of(metadata, due, reader, _Clock(self.table.now_ms)):
                 self._rows[row.snapshot_id] = row
-        observed = ObservedTable("u-1", NAME, metadata)
-        self._changes += state_changes(observed, self._ledger, Micros(self.table.now_ms * 1_000))
+        observed, now = ObservedTable("u-1", NAME, metadata), Micros(self.table.now_ms * 1_000)
+        self._record(first_seen(observed, self._ledger, now), *gaps_of([observed], {"u-1": known}, self._ledger, now))
+        self._record(*health(NAME, "u-1", metadata.metadata_location, None, ledger=self._ledger, now=now))
+        self._changes += state_changes(observed, self._ledger, now)
+
+    def look(self) -> None:
+        """Observe the table, or record that it cannot be read."""
+        try:
+            self.observe()
+        except MetadataError as error:
+            now = Micros(self.table.now_ms * 1_000)
+            self._record(*health(NAME, "u-1", self.table.metadata_location, error, ledger=self._ledger, now=now))
+
+    def _record(self, *changes: ChangeFact | None) -> None:
+        for change in changes:
+            if change is not None:
+                self._ledger.add(change)
+                self._changes.append(change)
 
     def opens(self, code: str, hours: float = 0.5) -> bool:
         """Whether the finding is open some time after the last commit. The folder is removed."""
         try:
-            self.observe()
+            self.look()
             table = history_of("u-1", NAME, self._rows.values(), self._changes).table
             until = Micros(round((self.table.now_ms + hours * HOUR_MS) * 1_000))
             found = begun(table_facts_of(table), 0, until, FindingLimits()).episodes

@@ -19,17 +19,22 @@ from typing import Any, NamedTuple
 from findings_cases import (
     of_deletes,
     of_files,
+    of_health,
     of_jobs,
     of_layout,
     of_metadata,
     of_readers,
     of_schema,
+    of_slow_jobs,
     of_storage,
     of_writers,
 )
 from findings_cases.cases import KINDS, CaseKind
 
-ROOMS = (of_deletes, of_files, of_jobs, of_layout, of_metadata, of_readers, of_schema, of_storage, of_writers)
+ROOMS = (
+    *(of_deletes, of_files, of_health, of_jobs, of_layout, of_metadata),
+    *(of_readers, of_schema, of_slow_jobs, of_storage, of_writers),
+)
 RESULTS = Path(__file__).parents[1] / "results.json"
 CASES, CI_CASES = 40, 20
 LEAST_KINDS = 3

@@ -146,6 +146,7 @@ const EMPTY: Record<string, RegExp> = {
   commits: /No commits in this range/,
   maintenance: /Nothing to do/,
   'maintenance of a table': /Nothing to do/,
+  plan: /No transition is recorded/,
   'effect ledger': /No maintenance operation in this range/,
   findings: /Nothing is wrong with any table/,
   finding: /No known job reads the table/,

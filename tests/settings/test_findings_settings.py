@@ -51,7 +51,10 @@ def test_thresholds_are_given_by_name_in_the_units_of_their_names(tmp_path: Path
         ('[findings.small_files]\nenabled = "no"\n', "findings.small_files.enabled: expected boolean, got string"),
         (
             '[[objectives]]\ntables = "lake.**"\n',
-            "objectives[0]: has no limit; set freshness_seconds, duration_seconds or query_p95_seconds",
+            (
+                "objectives[0]: has no limit; set freshness_seconds, duration_seconds, query_p95_seconds, "
+                "event_to_queryable_seconds or cost_per_gb_month"
+            ),
         ),
         ("[findings]\nsmall_table_bytes = -1\n", "findings.small_table_bytes: must be at least 0"),
     ],

@@ -75,10 +75,11 @@ ObservedSource = Literal[
     "engines",
     "streams",
     "catalogs",
+    "costs",
 ]
 """What findings follow from that do not follow from a table's history: runs, reported reads and commits, statistics
 of columns, the pointers of catalogs, bytes by snapshot, partitions without writes or reads, snapshots that readers
-need, engines that were seen, the lag of streams, and the health of catalogs.
+need, engines that were seen, the lag of streams, the health of catalogs, and what tables cost.
 """
 ClosedBy = Literal["run", "expired", "merged", "retracted", "retired"]
 """Why a finding closed, if no commit closed it."""
@@ -161,10 +162,14 @@ OBSERVED: dict[ObservedSource, frozenset[FindingCode]] = {
     "engines": frozenset({"format_incompatible"}),
     "streams": frozenset({"stream_lag"}),
     "catalogs": frozenset({"catalog_near_limit"}),
+    "costs": frozenset({"objective_missed"}),
 }
 """Codes by source, see `source_of`."""
-QUERIES = "queries"
-"""Subject of `objective_missed` if queries miss an objective."""
+QUERIES, EVENTS, COST = "queries", "event_to_queryable", "cost_per_gb_month"
+OF_MEASURES: dict[str, ObservedSource] = {QUERIES: "reads", EVENTS: "streams", COST: "costs"}
+"""Subjects of `objective_missed` if a measure of the table misses an objective, with their sources: the 95th percentile
+of its queries, the time from event to commit, and its cost.
+"""
 SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)
 """From the most severe to the least."""
 
@@ -176,10 +181,10 @@ def severity_rank(severity: str | None) -> int:
 
 def source_of(code: str | None, subject: str | None) -> ObservedSource | None:
     """The source that a finding follows from; None: the table's history. `objective_missed` follows from commits if it
-    has no subject, from reported queries if the subject is QUERIES, otherwise from the runs of a job.
+    has no subject, from a measure if the subject is one of OF_MEASURES, otherwise from the runs of a job.
     """
     if code == "objective_missed":
-        return None if not subject else "reads" if subject == QUERIES else "jobs"
+        return OF_MEASURES.get(subject, "jobs") if subject else None
     return next((source for source, codes in OBSERVED.items() if code in codes), None)
 
 

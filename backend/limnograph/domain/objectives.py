@@ -1,5 +1,5 @@
-"""What was promised for tables and jobs: the highest acceptable age of a table's last commit, duration of a job, and
-95th percentile of the durations of a table's queries.
+"""What was promised for tables and jobs: the highest acceptable age of a table's last commit, duration of a job, 95th
+percentile of the durations of a table's queries, time from an event to the commit that makes it queryable, and cost.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ class Objective(NamedTuple):
     duration_s: float | None = None
     window_s: float = 600.0
     query_p95_s: float | None = None
+    event_to_queryable_s: float | None = None
+    cost_per_gb_month: float | None = None
 
 
 class PromisedLimit(NamedTuple):
@@ -47,6 +49,18 @@ class Objectives:
         """The highest acceptable 95th percentile of an hour of queries; None without an objective."""
         text = str(name)
         found = (_promised(one.query_p95_s, one) for one in self._promised if matches(one.tables, text))
+        return next((limit for limit in found if limit is not None), None)
+
+    def events(self, name: TableName) -> PromisedLimit | None:
+        """The longest acceptable time from an event to its commit, by streams; None without an objective."""
+        text = str(name)
+        found = (_promised(one.event_to_queryable_s, one) for one in self._promised if matches(one.tables, text))
+        return next((limit for limit in found if limit is not None), None)
+
+    def cost(self, name: TableName) -> float | None:
+        """The highest acceptable cost of a live GB for a month; None without an objective."""
+        text = str(name)
+        found = (one.cost_per_gb_month for one in self._promised if matches(one.tables, text))
         return next((limit for limit in found if limit is not None), None)
 
     def duration(self, name: TableName, job: str) -> PromisedLimit | None:

@@ -21,7 +21,8 @@ class WatchState(NamedTuple):
 
 class CatalogSeen(msgspec.Struct, frozen=True):
     """One catalog in a round: its number of tables, the seconds that its newest listing took (None before the first),
-    whether it responded, and the first sentence about what did not; empty: nothing.
+    whether it responded, and the first sentence about what did not; empty: nothing. `requests`, `failed`, `p95_s`: of
+    the last quarter of an hour, the durations in seconds. `fullest`: listed tables of the namespaces that have most.
     """
 
     name: str
@@ -29,6 +30,10 @@ class CatalogSeen(msgspec.Struct, frozen=True):
     seconds: float | None
     answers: bool
     trouble: str = ""
+    requests: int = 0
+    failed: int = 0
+    p95_s: float | None = None
+    fullest: dict[str, int] = {}
 
 
 class PartedTable(msgspec.Struct, frozen=True):

@@ -65,12 +65,19 @@ def _check_sources(settings: Settings) -> None:
                 raise SettingsError(f"trino.catalogs.{name}", f"{ours!r} is not one of [catalogs.*]")
 
 
+_LIMITS = (
+    *("freshness_seconds", "duration_seconds", "query_p95_seconds"),
+    *("event_to_queryable_seconds", "cost_per_gb_month"),
+)
+"""Of an objective."""
+
+
 def _check_patterns(settings: Settings) -> None:
     for i, objective in enumerate(settings.objectives):
         if not objective.tables:
             raise SettingsError(f"objectives[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")
-        if objective.freshness_seconds is objective.duration_seconds is objective.query_p95_seconds is None:
-            limits = "freshness_seconds, duration_seconds or query_p95_seconds"
+        if all(getattr(objective, limit) is None for limit in _LIMITS):
+            limits = f"{', '.join(_LIMITS[:-1])} or {_LIMITS[-1]}"
             raise SettingsError(f"objectives[{i}]", f"has no limit; set {limits}")
     for i, owner in enumerate(settings.owners):
         if not owner.tables:

@@ -125,6 +125,8 @@ freshness_seconds = 900
 jobs = "churn*"
 duration_seconds = 600
 query_p95_seconds = 5
+event_to_queryable_seconds = 300
+cost_per_gb_month = 0.10
 window_seconds = 600
 """,
     "[[owners]]": """

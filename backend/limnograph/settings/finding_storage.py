@@ -60,12 +60,18 @@ class WriteModeSettings(FindingSettings, frozen=True, kw_only=True):
 
 
 class CatalogLimitSettings(FindingSettings, frozen=True, kw_only=True):
-    """A namespace of a catalog that is nearly full."""
+    """A namespace of a catalog that is nearly full, or a catalog that is slow or fails, by the requests of a quarter of
+    an hour.
+    """
 
     tables: Count = _LIMITS.catalog_tables
     """Tables that one namespace of the catalog can hold. The default is the limit of AWS Glue for a database."""
     share: Share = _LIMITS.catalog_share
     """Share of this number."""
+    slow_seconds: Annotated[float, msgspec.Meta(gt=0)] = _LIMITS.catalog_slow / MICROS_PER_SECOND
+    """95th percentile of the durations of the watcher's requests, seconds; judged from 20 requests on."""
+    error_share: Share = _LIMITS.catalog_errors
+    """Share of the watcher's requests that get no answer."""
 
 
 class HeldBytesSettings(FindingSettings, frozen=True, kw_only=True):

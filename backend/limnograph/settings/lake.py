@@ -113,6 +113,14 @@ class ObjectiveSettings(FrozenSettings, frozen=True, kw_only=True):
     """Maximum 95th percentile of the durations of the queries that engines reported for a table in an hour, in seconds;
     judged from five queries on.
     """
+    event_to_queryable_seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """Maximum time from an event to the commit that makes it queryable, in seconds, as the streams of a table report it
+    (docs/events.md); also the limit of `stream_lag`, instead of one that follows from usual gaps.
+    """
+    cost_per_gb_month: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """Maximum cost of a live GB for a month, in the currency of `[prices]`, as docs/cost.md calculates it; judged when
+    the table's advice is evaluated, so `window_seconds` does not apply.
+    """
     window_seconds: Annotated[float, msgspec.Meta(ge=60, le=86_400)] = 600.0
     """Seconds for which a limit must be exceeded to be missed, and kept to be met again."""
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from limnograph.domain.answers.stream import ResetStreamEvent
 from limnograph.domain.errors import LimnographError, SourceError
@@ -14,6 +14,7 @@ from limnograph.domain.facts.notes import NoteFact
 from limnograph.domain.time import to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox
+from limnograph.services.advice.cost_findings import CostFindings
 from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.alerts.registry import AlertRegistry
@@ -222,7 +223,10 @@ async def keep_observing(observers: Observers, evaluator: FindingsEvaluator, sto
 
 
 async def keep_advising(
-    advisor: AdviceEvaluator, held: HeldFindings | None, evaluator: FindingsEvaluator, store: HotStore
+    advisor: AdviceEvaluator,
+    observers: Sequence[HeldFindings | CostFindings | None],
+    evaluator: FindingsEvaluator,
+    store: HotStore,
 ) -> None:
     """Evaluate recommended maintenance, once the meta tables have been read. It may use a fifth of one core: after each
     table it rests four times as long as that took.
@@ -235,9 +239,10 @@ async def keep_advising(
             began = time.monotonic()
             try:
                 busy = await asyncio.to_thread(advisor.evaluate_next)
-                if held is not None and began - observed_at >= OBSERVE_S:  # O(tables), and one table was read
+                if began - observed_at >= OBSERVE_S:  # O(tables), and one table was read
                     observed_at = began
-                    await asyncio.to_thread(held.observe, evaluator)
+                    for each in [each for each in observers if each is not None]:
+                        await asyncio.to_thread(each.observe, evaluator)
             except Exception:  # noqa: BLE001  # the next call continues with another table
                 _log.exception("advice could not be evaluated")
             await asyncio.sleep(ADVISE_RESTS * (time.monotonic() - began))

@@ -26,6 +26,8 @@ def objectives_of(settings: Settings) -> Objectives:
                 each.duration_seconds,
                 each.window_seconds,
                 each.query_p95_seconds,
+                each.event_to_queryable_seconds,
+                each.cost_per_gb_month,
             )
             for each in settings.objectives
         ]
@@ -126,4 +128,6 @@ def _of_storage(settings: FindingsSettings) -> dict[str, Any]:
         "engine_days": settings.format_incompatible.days,
         "catalog_tables": catalog.tables,
         "catalog_share": catalog.share,
+        "catalog_slow": round(catalog.slow_seconds * MICROS_PER_SECOND),
+        "catalog_errors": catalog.error_share,
     }

@@ -181,7 +181,9 @@ class SettingsLake:
 
 def _seen(name: str, found: CatalogSnapshot) -> CatalogSeen:
     trouble = found.failed[0].removeprefix(f"catalog {name}: ") if found.failed else ""
-    return CatalogSeen(name, len(found.names), found.listing_s, found.answers, trouble)
+    return CatalogSeen(
+        *(name, len(found.names), found.listing_s, found.answers, trouble, *found.requests), dict(found.fullest)
+    )
 
 
 def parsers_cpu_seconds() -> float:

@@ -81,6 +81,6 @@ def observers_of(sources: ObserverSources, clock: Clock, limits: FindingLimits) 
         ReaderRisks(RiskSources(store, log, reads, jobs.runs, cold, readers), clock, limits=limits),
         EngineFindings(store, cold, clock, limits=limits),
         ColdFindings(store, cold, clock, limits=limits),
-        StreamFindings(store, jobs, clock, limits=limits),
+        StreamFindings(store, jobs, clock, limits=limits, objectives=objectives),
         CatalogFindings(store, sighted, clock, limits=limits),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from limnograph.domain.answers.alerts import AlertStreamEvent
 from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.advice.cost_findings import CostFindings
 from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.alerts.context import AlertContext
@@ -147,6 +148,7 @@ class ServerServices(SharedServices):
     advisor: AdviceEvaluator | None = None
     """Advises on tables; None: the server cannot read them."""
     held: HeldFindings | None = None
+    costs: CostFindings | None = None
     """Findings of bytes that old snapshots hold; None: as `advisor`."""
     measured: MeasuredPlans | None = None
     """Lets plans become measured; None: as `advisor`."""

@@ -74,7 +74,9 @@ class ServerRuntime:
             found.append(watcher.run())
         if services.advisor:
             found.append(
-                background_tasks.keep_advising(services.advisor, services.held, services.evaluator, services.store)
+                background_tasks.keep_advising(
+                    services.advisor, (services.held, services.costs), services.evaluator, services.store
+                )
             )
         if services.measured:
             found.append(background_tasks.keep_marking_plans(services.measured, services.store))

@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Literal, NamedTuple, Protocol
 
+from limnograph.analysis.advice.estimates import ANY_CODEC, ROW_IDS, FileLayout
 from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.retention import DAY_MS, HOUR_MS, RetentionRule, own_ages, stricter_retention
 from limnograph.analysis.advice.spec_fields import leaf_columns
@@ -24,6 +25,8 @@ QUIET_GAPS = 3
 longer, are left out of rewrites: a row delete that is in flight fails if the rewrite commits first.
 """
 _GAPS = 200
+ROW_IDS_SINCE = 3
+"""Format version."""
 __all__ = ["DAY_MS", "HOUR_MS", "AdviceFacts", "PlanLimits", "ReadLoad"]
 
 
@@ -145,9 +148,12 @@ class AdviceFacts:
         return list(own_ages(self.metadata, self.now, expiring))
 
     @cached_property
-    def columns(self) -> int:
-        """Primitive columns of the current schema; 0: unknown."""
-        return leaf_columns(self.metadata)
+    def layout(self) -> FileLayout:
+        """What the table's data files hold. Rewrites of tables of format v3 store ids of rows."""
+        metadata = self.metadata
+        has_ids = metadata.format == "iceberg" and metadata.format_version >= ROW_IDS_SINCE
+        codec = metadata.properties.get("write.parquet.compression-codec", "zstd").lower()
+        return FileLayout(leaf_columns(metadata), ROW_IDS.get(codec, ANY_CODEC) if has_ids else None)
 
     def is_hot(self, written_at: Micros | None) -> bool:
         """Whether a partition was written within the quiet time."""

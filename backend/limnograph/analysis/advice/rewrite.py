@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from limnograph.analysis.advice.estimates import CORES, GB, bytes_out_bounds, rewrite_seconds, total
+from limnograph.analysis.advice.estimates import CORES, GB, FileLayout, bytes_out_bounds, rewrite_seconds, total
 from limnograph.analysis.advice.facts import AdviceFacts
 from limnograph.analysis.advice.guards import quiet_guard, replace_guard
 from limnograph.analysis.advice.money import payback_days, rewrite_cost, rewrite_saving
@@ -58,9 +58,9 @@ class ChosenGroups(NamedTuple):
         """Sum of a number of all groups."""
         return sum(getattr(group.plan, name) for group in self.groups)
 
-    def bytes_out(self, columns: int) -> Estimate:
+    def bytes_out(self, layout: FileLayout) -> Estimate:
         """Bytes that are left."""
-        return total([bytes_out_bounds(group.plan, columns) for group in self.groups])
+        return total([bytes_out_bounds(group.plan, layout) for group in self.groups])
 
     @property
     def written_at(self) -> Micros | None:
@@ -103,7 +103,7 @@ def predicted(facts: AdviceFacts, selection: ChosenGroups) -> Predicted:
         files_in=files_in,
         files_out=files_out,
         bytes_in=bytes_in,
-        bytes_out=round(selection.bytes_out(facts.columns).mid),
+        bytes_out=round(selection.bytes_out(facts.layout).mid),
         seconds=seconds,
         cost=cost_of(facts, bytes_in, files_in, files_out, seconds),
     )
@@ -185,7 +185,7 @@ def planned(
         guards=rewrite_guards(facts, selection),
         partitions=scope_of(selection),
         options=options,
-        bytes_out=selection.bytes_out(facts.columns),
+        bytes_out=selection.bytes_out(facts.layout),
     )
 
 

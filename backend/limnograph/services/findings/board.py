@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.finding_codes import QUERIES, UNSHOWN, group_of, severity_rank
+from limnograph.domain.finding_codes import OF_MEASURES, UNSHOWN, group_of, severity_rank
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros
 
@@ -46,7 +46,7 @@ class FindingsBoard:
         by_job: dict[str, list[FindingFact]] = defaultdict(list)
         for fact in self.facts:
             slowed = {each.job_name for each in fact.effects or () if each.verdict == "slower"}
-            own = {fact.subject} if group_of(fact.code) == "jobs" and fact.subject != QUERIES else set()
+            own = {fact.subject} if group_of(fact.code) == "jobs" and fact.subject not in OF_MEASURES else set()
             for job in slowed | own:
                 if job:
                     by_job[job].append(fact)

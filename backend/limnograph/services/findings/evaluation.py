@@ -14,6 +14,7 @@ from limnograph.analysis.findings.episodes import Episode, episodes_of
 from limnograph.analysis.findings.facts import TableChange, TableFacts, no_facts
 from limnograph.analysis.findings.identify import IdentifiedFinding, identify
 from limnograph.analysis.findings.level import NEVER
+from limnograph.analysis.findings.slower_jobs import HARM
 from limnograph.analysis.findings.table_state import TableState, advance, due
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
 from limnograph.domain.facts.meta_tables import ChangeFact
@@ -34,8 +35,6 @@ from limnograph.services.findings.board import key_of_name
 BASE_AGE = 30 * HOUR
 """A base older than this is moved to BASE_NEWER, microseconds. Memory holds the facts of 48 hours."""
 BASE_NEWER = 20 * HOUR
-HARM = 1.25
-"""Lower bound of the ratio of a job's duration above which a finding is critical (docs/findings.md)."""
 _NONE_OBSERVED: Mapping[ObservedSource, Sequence[Episode]] = MappingProxyType(dict.fromkeys(OBSERVED, ()))
 LOOK_BACK = 12 * HOUR
 """A commit that appears this long before the base is noticed: the table is then evaluated from the beginning."""

@@ -14,17 +14,14 @@ from limnograph.analysis.effect import measure_effect
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.analysis.findings.jobs import RunHistory, due, job_episodes, slow_runs
 from limnograph.analysis.findings.level import NEVER
-from limnograph.analysis.findings.slowdown import LATEST, slow_since
-from limnograph.analysis.findings.stretch import Stretch
-from limnograph.domain.answers.effects import Effect
+from limnograph.analysis.findings.slowdown import slow_since
+from limnograph.analysis.findings.slower_jobs import began_at, is_back, slower_episode
 from limnograph.domain.errors import LimnographError
-from limnograph.domain.finding_codes import CODES
 from limnograph.domain.finding_limits import MINUTE, FindingLimits
 from limnograph.domain.objectives import Objectives
-from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
+from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.services.effects.cases import EffectCases, Subject
-from limnograph.services.findings.evaluation import HARM
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.job_history import JobHistory, Reader
 from limnograph.services.jobs.directory import JobDirectory
@@ -133,7 +130,7 @@ class JobFindings:
         name, job = self._store.resolved(reader[0]), reader[1]
         now = self._clock.now()
         known = self._slow.get(reader)
-        began = _began(runs, onset)
+        began = began_at(runs, onset)
         if known is not None and known.episode is not None and abs(known.began - began) < RESTED:
             began = known.began  # the onset may move by a run, its finding does not
         try:
@@ -147,38 +144,7 @@ class JobFindings:
         except LimnographError as error:
             _log.info("slowdown of %s: %s", job, error)
             return
-        episode = self._episode(runs, onset, began, effect)
-        if episode is None and known is not None and known.episode is not None and not _is_back(effect, self._limits):
+        episode = slower_episode(runs, onset, began, effect, now=self._clock.now(), limits=self._limits)
+        if episode is None and known is not None and known.episode is not None and not is_back(effect, self._limits):
             episode = known.episode  # between the bounds it stays as it was
         self._slow[reader] = _SlowdownCheck(now, len(runs.ends), began, episode)
-
-    def _episode(self, runs: RunHistory, onset: int, began: Micros, effect: Effect) -> Episode | None:
-        low, high, size = effect.low, effect.high, effect.estimate
-        if effect.verdict != "worse" or size is None or low is None or low.ratio <= self._limits.slower:
-            return None
-        if self._clock.now() - began > self._limits.usual_after:
-            return None
-        usual, now = (float(np.nanmedian(part)) for part in (runs.seconds[:onset], runs.seconds[onset:]))
-        evidence = {
-            "ratio": round(size.ratio, 4),
-            "ratio_low": round(low.ratio, 4),
-            "ratio_high": None if high is None else round(high.ratio, 4),
-            "usual_seconds": round(usual, 3),
-            "seconds": round(now, 3),
-            "runs": len(runs.ends) - onset,
-            "since": to_millis(began),
-            "threshold": self._limits.slower,
-        }
-        opened = Micros(int(runs.ends[min(onset + LATEST, len(runs.ends)) - 1]))
-        severity = "critical" if low.ratio > HARM else CODES["job_slower"].severity
-        return Episode("job_slower", runs.job, Stretch(began, opened), severity, None, dict(evidence))
-
-
-def _began(runs: RunHistory, onset: int) -> Micros:
-    """Start of the first slow run; its end if its duration is unknown."""
-    seconds = float(runs.seconds[onset])
-    return Micros(int(runs.ends[onset]) - (0 if np.isnan(seconds) else round(seconds * MICROS_PER_SECOND)))
-
-
-def _is_back(effect: Effect, limits: FindingLimits) -> bool:
-    return effect.high is not None and effect.high.ratio < limits.slower_back

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from limnograph.domain import wording as words
 from limnograph.domain.answers.findings import Finding
-from limnograph.domain.finding_codes import QUERIES, FindingCode
+from limnograph.domain.finding_codes import COST, EVENTS, QUERIES, FindingCode
 from limnograph.services.findings.storage.storage_sentences import STORAGE_SENTENCES
 
 
@@ -92,9 +92,27 @@ def _missed(finding: Finding) -> str:
         seconds = _number(finding, "seconds")
         now = "" if seconds is None else f": now {words.seconds(seconds)}"
         return f"the 95th percentile of query times is above {objective}{now}"
+    if finding.subject == EVENTS:
+        seconds = _number(finding, "seconds")
+        now = "" if seconds is None else f": now {words.seconds(seconds)}"
+        return f"events become queryable later than {objective}{now}"
+    if finding.subject == COST:
+        return _too_dear(finding)
     if finding.subject:
         return f"job {finding.subject} takes longer than {objective}"
     return f"the last commit is older than {objective}"
+
+
+_CENTS_SAY_ENOUGH = 0.1
+
+
+def _too_dear(finding: Finding) -> str:
+    cost, limit = _number(finding, "cost"), _number(finding, "threshold")
+    if cost is None or limit is None:
+        return "a live GB costs more in a month than its objective"
+    currency = finding.evidence.get("currency", "")
+    digits = 2 if limit >= _CENTS_SAY_ENOUGH else 3
+    return f"a live GB costs {cost:,.{digits}f} {currency} a month, above its objective of {limit:,.{digits}f}"
 
 
 def _deletes(finding: Finding) -> str:

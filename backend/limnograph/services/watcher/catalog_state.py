@@ -4,12 +4,15 @@ While a catalog is down, its last state is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from limnograph.domain.errors import SourceError, SourceRejected
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
+from limnograph.services.watcher.request_log import RequestLog, RequestNumbers
 from limnograph.services.watcher.schedule import ProbeSchedule
 
 FIRST_AGAIN_S, LAST_AGAIN_S = 1.0, 60.0
@@ -20,6 +23,8 @@ IN_A_ROW = 3
 """With this many consecutive tables without a response the catalog itself counts as failed."""
 NAMED = 20
 """Most failing tables that are named one by one."""
+FULLEST = 20
+"""Namespaces whose tables are counted for others: those with most tables."""
 _UNLOADED = "is listed, but the catalog cannot load it as an Iceberg table (404)"
 
 
@@ -40,6 +45,10 @@ class CatalogSnapshot(NamedTuple):
     """Sentences about the catalog, about parts of it and about single tables."""
     listing_s: float | None = None
     """Seconds that the newest listing of names took; None before the first."""
+    requests: RequestNumbers = RequestNumbers()
+    """How requests of the last quarter of an hour ended."""
+    fullest: Mapping[str, int] = MappingProxyType({})
+    """Listed tables of the namespaces that have most, wanted or not."""
 
 
 class CatalogState:
@@ -50,7 +59,8 @@ class CatalogState:
     def __init__(self, name: str, wanted: Callable[[TableName], bool], rate: float) -> None:
         self.name = name
         self._wanted = wanted
-        self.schedule = ProbeSchedule(rate)
+        self.schedule, self.requests = ProbeSchedule(rate), RequestLog()
+        self._fullest: Mapping[str, int] = {}
         self.listed_at = float("-inf")
         """When the request was made that the newest listing serves."""
         self.again_at = float("-inf")
@@ -79,7 +89,7 @@ class CatalogState:
         """Failures of the catalog since the last listing."""
         self._version = 0
 
-    def snapshot(self, requested_s: float) -> CatalogSnapshot:
+    def snapshot(self, requested_s: float, now_s: float) -> CatalogSnapshot:
         """All that is known, for a request made at `requested_s`."""
         if self._pointers is None:
             self._pointers = tuple(self.schedule.pointers())
@@ -87,7 +97,9 @@ class CatalogState:
         fresh = self.listed_at >= requested_s and not self.reason and not parts
         failed = (self.reason,) if self.reason else (*parts, *self._sentences())
         return CatalogSnapshot(
-            self._version, self._listed, self._pointers, fresh, not self.reason, failed, self.listing_s
+            *(self._version, self._listed, self._pointers, fresh, not self.reason, failed, self.listing_s),
+            requests=self.requests.numbers(now_s),
+            fullest=self._fullest,
         )
 
     def knows(self, name: TableName) -> bool:
@@ -154,6 +166,7 @@ class CatalogState:
             listed = tuple(dict.fromkeys((*listed, *self._listed)))
         if before is None or listed != self._listed or before.troubles != names.troubles:
             self._listed = listed
+            self._fullest = dict(Counter(name.namespace for name in listed).most_common(FULLEST))
             self._version += 1
         wanted = [name for name in names.tables if self._wanted(name)]
         self._note_pointers(changed=self.schedule.listed(names, wanted, began_s, probed=probed))

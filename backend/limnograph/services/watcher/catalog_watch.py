@@ -135,7 +135,7 @@ class CatalogWatch:
             self._snapshot_taken = True
             if self._settings_error and self._mode is not WatchMode.STANDING:
                 raise self._settings_error
-            found = self._state.snapshot(self._requested_at)
+            found = self._state.snapshot(self._requested_at, time.monotonic())
             self._fresh_at = time.monotonic() if found.fresh else self._fresh_at
             return found
 
@@ -266,6 +266,8 @@ class CatalogWatch:
             self._catalog, self._listing, self._settings_error = catalog, False, None
             self._rests = self._mode is WatchMode.STANDING and not catalog.at_once
             self._state.listing_s = took_s
+            if catalog.at_once:  # one request; other listings are as many as there are namespaces
+                self._state.requests.note(time.monotonic(), took_s)
             self._state.listed(names, began, probed=not catalog.at_once)
             if began < self._requested_at and not self._rests:
                 self._state.relist = True  # requested again in the meantime
@@ -276,9 +278,12 @@ class CatalogWatch:
         catalog = self._catalog
         if catalog is None:
             return lambda: self._state.schedule.again(name, time.monotonic())
+        started_s = time.monotonic()
         found = catalog.probe(name)
+        took_s = time.monotonic() - started_s
 
         def settle() -> None:
+            self._state.requests.note(time.monotonic(), took_s)
             self._state.found(name, found, time.monotonic())
             self._progress.report(len(self._state.schedule), self._state.schedule.fresh)
 
@@ -289,6 +294,8 @@ class CatalogWatch:
 
         def settle() -> None:
             now_s = time.monotonic()
+            if isinstance(error, SourceError) and not isinstance(error, SourceRejected):
+                self._state.requests.note(now_s, None)  # one that is rejected was answered
             if isinstance(work, ProbeTable) and isinstance(error, SourceError):
                 self._state.failed(work.name, error, now_s)
             else:

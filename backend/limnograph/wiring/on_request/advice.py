@@ -17,6 +17,7 @@ from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.time import Millis
 from limnograph.ports.advice_source import AdviceSource
 from limnograph.ports.plan_states import PlanStates
+from limnograph.services.advice.cost_findings import CostFindings
 from limnograph.services.advice.evaluator import AdviceEvaluator
 from limnograph.services.advice.held_findings import HeldFindings
 from limnograph.services.advice.judging import AdviceInputs, TableJudge
@@ -89,7 +90,8 @@ def with_advice(services: ServerServices, source: AdviceSource, prices: Prices, 
     decisions = PlanPages(PlanSources(desk, history, lambda: advisor.board, watch, named, publish))
     backend = services.backend._replace(maintenance=pages, plans=decisions)
     measured = MeasuredPlans(desk, services.effect_records)
-    return replace(services, advisor=advisor, held=held, plans=watch, measured=measured, backend=backend)
+    costs = CostFindings(lambda: advisor.board, options.promised, options.clock, options.limits)
+    return replace(services, advisor=advisor, held=held, costs=costs, plans=watch, measured=measured, backend=backend)
 
 
 def publish_plan(live: Live, fact: PlanFact) -> None:

@@ -210,8 +210,23 @@ function missedObjective({ finding, evidence, tense }: Facts): string {
     const above = `The 95th percentile of query times ${tense('is', 'was')} above ${objective}`;
     return now === null || finding.state === 'closed' ? above : `${above}: now ${duration(now)}`;
   }
+  if (finding.subject === 'event_to_queryable') {
+    const now = evidence.number('seconds');
+    const late = `Events ${tense('become', 'became')} queryable later than ${objective}`;
+    return now === null || finding.state === 'closed' ? late : `${late}: now ${duration(now)}`;
+  }
+  if (finding.subject === 'cost_per_gb_month') return tooDear(evidence, tense);
   if (finding.subject === '') return `The last commit ${tense('is', 'was')} older than ${objective}`;
   return `${finding.subject} ${tense('takes', 'took')} longer than ${objective}`;
+}
+
+function tooDear(evidence: Evidence, tense: Facts['tense']): string {
+  const [cost, limit] = [evidence.number('cost'), evidence.number('threshold')];
+  const costs = tense('costs', 'cost');
+  if (cost === null || limit === null) return `A live GB ${costs} more a month than its objective`;
+  const currency = evidence.text('currency') ?? '';
+  const said = (amount: number) => amount.toFixed(limit < 0.1 ? 3 : 2);
+  return `A live GB ${costs} ${said(cost)} ${currency} a month, above its objective of ${said(limit)}`;
 }
 
 function fileBurst({ evidence, tense }: Facts): string {

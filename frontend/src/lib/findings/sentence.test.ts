@@ -129,6 +129,24 @@ describe('headlines', () => {
       'The 95th percentile of query times is above its objective of 5 s: now 8 s',
     ],
     [
+      'late events',
+      {
+        code: 'objective_missed',
+        subject: 'event_to_queryable',
+        evidence: { threshold_seconds: 300, seconds: 480 },
+      },
+      'Events become queryable later than its objective of 5 m: now 8 m',
+    ],
+    [
+      'an expensive table',
+      {
+        code: 'objective_missed',
+        subject: 'cost_per_gb_month',
+        evidence: { cost: 0.3181, threshold: 0.1, currency: 'EUR' },
+      },
+      'A live GB costs 0.32 EUR a month, above its objective of 0.10',
+    ],
+    [
       'queries that were slow',
       {
         code: 'objective_missed',

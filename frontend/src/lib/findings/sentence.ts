@@ -141,7 +141,8 @@ const ADVICE: Record<FindingCode, string> = {
   job_slower: 'Compare the commits before and after the job slowed down',
   job_silent: 'Check whether the job is still scheduled, and whether it reports its runs',
   job_failing: 'Read the log of the last failed run',
-  objective_missed: 'Check what delays the writer or the job, or change the objective',
+  objective_missed:
+    'Check what delays the writer or the job or makes the table expensive, or change the objective',
   file_burst: 'Compact the new files, and check how the writer distributes its rows',
   small_files: COMPACT,
   too_many_files: `${COMPACT}, or archive partitions that are no longer read`,

@@ -39,7 +39,9 @@ def _outside(results: dict[str, tuple[RewriteCase, RewriteResult]]) -> list[tupl
 
 
 def run(spark: SparkSession, lake: Lake, cases: list[RewriteCase]) -> None:
-    checked({case.name: (case, executed(spark, lake, case)) for case in cases})
+    results = {case.name: (case, result) for case in cases if (result := executed(spark, lake, case)) is not None}
+    assert len(results) == len(cases), "a table of this set has nothing to rewrite"
+    checked(results)
 
 
 def test_files_and_bytes_of_rewrites_are_as_predicted(spark: SparkSession, shared_lake: Lake) -> None:

@@ -159,6 +159,11 @@ def test_a_recorded_lag_goes_on_and_closes() -> None:
     assert lagging(*[10] * 11, known=-HOUR)[0].stretch.closed == START + 10 * MINUTE
 
 
+def test_samples_from_before_a_lag_opened_do_not_close_it() -> None:
+    (open_,) = lagging(*[10] * 20, *[181] * 15, known=30 * MINUTE)
+    assert open_.stretch.closed is None
+
+
 def catalog(**given: object) -> list[str]:
     health = CatalogHealth(**{"tables": {}, **given})  # type: ignore[arg-type]
     return [each.subject for each in catalog_levels(health, LIMITS) if each.is_over]

@@ -21,7 +21,9 @@ from limnograph.domain.facts.meta_tables import PartitionFact
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.metrics.series import Matrix, Series
 from limnograph.domain.time import Micros, Millis
+from limnograph.domain.watch import CatalogSeen, Sighted
 from limnograph.services.findings.sentences import sentence_of
+from limnograph.services.findings.storage.catalog_findings import CatalogFindings
 from limnograph.services.findings.storage.level_observer import LevelObserver
 from limnograph.services.findings.storage.reader_risks import ReaderPattern
 from limnograph.services.findings.storage.stream_findings import samples_of
@@ -198,4 +200,44 @@ def test_a_namespace_that_is_nearly_full_is_a_finding_of_its_catalog() -> None:
     assert world.open(again)["catalog_near_limit"].finding_id == fact.finding_id
     roomy = parts(world.engine, clock=world.clock, inbox=world.inbox)
     (closed,) = found(world, "catalog_near_limit", roomy)
+    assert (closed.finding_id, closed.state) == (fact.finding_id, "closed")
+
+
+@pytest.mark.parametrize(
+    ("given", "subject", "text"),
+    [
+        ({"fullest": {"raw": 90_000}}, "raw", "raw has 90,000 of at most 100,000 tables"),
+        ({"requests": 200, "failed": 4, "p95_s": 0.1}, "errors", "2.0% of the requests to the catalog fail"),
+        (
+            {"requests": 200, "p95_s": 2.5},
+            "latency",
+            "the catalog responds slowly: 2.5 s at the 95th percentile",
+        ),
+    ],
+)
+def test_a_catalog_is_judged_by_what_it_lists_and_by_how_it_answers(
+    given: dict[str, Any], subject: str, text: str
+) -> None:
+    world = World()
+    server = parts(world.engine, clock=world.clock, inbox=world.inbox)
+    seen = [CatalogSeen("lake", 90_001, 0.2, True, **given)]
+
+    def sighted() -> Sighted:
+        return Sighted(90_001, 1, ("lake",), whole=True, troubles=(), catalogs=tuple(seen))
+
+    findings = CatalogFindings(server.store, sighted, world.clock)
+
+    def observe(micros: int) -> list[FindingFact]:
+        world.later(micros, server=server)
+        findings.observe(server.evaluator)
+        return [fact for fact in server.evaluator.evaluate() if fact.code == "catalog_near_limit"]
+
+    assert observe(MINUTE) == []
+    (fact,) = observe(12 * MINUTE)
+    assert (fact.catalog, fact.table, fact.subject) == ("lake", "", subject)
+    assert sentence_of(server.backend.findings.shown(fact, [fact])) == text
+    seen[:] = [CatalogSeen("lake", 0, None, answers=False)]
+    assert observe(12 * MINUTE) == [], "a catalog that is silent keeps its findings"
+    seen[:] = [CatalogSeen("lake", 1, 0.2, True, requests=200, p95_s=0.1)]
+    (closed,) = observe(12 * MINUTE)
     assert (closed.finding_id, closed.state) == (fact.finding_id, "closed")

@@ -1,4 +1,6 @@
-"""`stream_lag`: what a stream commits is much older than its usual gap between commits."""
+"""`stream_lag`: what a stream commits is much older than its usual gap between commits, or than is promised; and
+`objective_missed` of the time from an event to its commit.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,11 @@ import numpy as np
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.analysis.findings.events import Detail
 from limnograph.analysis.findings.facts import Floats, Ints
+from limnograph.analysis.findings.objectives import missed
 from limnograph.analysis.findings.stretch import Stretch
-from limnograph.domain.finding_codes import CODES
+from limnograph.domain.finding_codes import CODES, EVENTS
 from limnograph.domain.finding_limits import FindingLimits
+from limnograph.domain.objectives import PromisedLimit
 from limnograph.domain.time import MICROS_PER_SECOND, Micros
 
 FEW = 8
@@ -40,6 +44,9 @@ def stream_lags(
     limit = limit_seconds(samples, limits)
     if limit is None:
         return []
+    if known is not None:  # what was before it opened cannot close it
+        after = samples.times >= known
+        samples = samples._replace(times=samples.times[after], lags=samples.lags[after])
     over = samples.lags > limit
     found: list[Episode] = []
     began, opened, below = known, known, None
@@ -62,6 +69,31 @@ def stream_lags(
         last = float(samples.lags[-1]) if len(samples.lags) else None
         found.append(_episode(samples, Stretch(began, opened, peak=peak, truncated=began == known), limit, last))
     return found
+
+
+def late_events(streams: Sequence[StreamSamples], until: Micros, promised: PromisedLimit) -> list[Episode]:
+    """Episodes of a table: the lag of one of its streams exceeded the promised time for the window. O(samples)."""
+    lags: dict[int, float] = {}
+    for samples in streams:
+        for at, lag in zip(samples.times.tolist(), samples.lags.tolist(), strict=True):
+            lags[at] = max(lag, lags.get(at, 0.0))
+    limit, times = promised.limit_us / MICROS_PER_SECOND, sorted(lags)
+    if not times:
+        return []
+    state = missed(((Micros(at), lags[at] > limit) for at in times), until, promised)
+    evidence: dict[str, Detail] = {"threshold_seconds": round(limit, 3), "seconds": round(lags[times[-1]], 3)}
+    severity = CODES["objective_missed"].severity
+    return [
+        Episode(
+            "objective_missed",
+            EVENTS,
+            each._replace(closed_by=None, truncated=each.began <= times[0]),
+            severity,
+            None,
+            dict(evidence),
+        )
+        for each in (*state.past, *([state.open] if state.open else []))
+    ]
 
 
 def limit_seconds(samples: StreamSamples, limits: FindingLimits) -> float | None:

@@ -1,4 +1,6 @@
-"""Findings of catalogs that are nearly full: `catalog_near_limit`, from the tables that each namespace has."""
+"""Findings of catalogs that are nearly full, slow or failing: `catalog_near_limit`, from the tables that each namespace
+has, and the watcher's requests of the last quarter of an hour.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from collections.abc import Callable
 from limnograph.analysis.findings.observed.catalogs import CatalogHealth, catalog_levels
 from limnograph.domain.finding_limits import MINUTE, FindingLimits
 from limnograph.domain.time import EPOCH
-from limnograph.domain.watch import Sighted
+from limnograph.domain.watch import CatalogSeen, Sighted
 from limnograph.ports.clock import Clock
 from limnograph.services.findings.evaluator import FindingsEvaluator
 from limnograph.services.findings.storage.level_observer import LevelObserver
@@ -32,8 +34,8 @@ class CatalogFindings:
 
     def observe(self, evaluator: FindingsEvaluator) -> None:
         """Hand the episodes of all catalogs to the evaluator, at most once a minute. A catalog that did not respond in
-        the watcher's last round keeps its findings as they are. Counts observed tables: a lower bound of what the
-        catalog has. O(tables).
+        the watcher's last round keeps its findings as they are. Counts the tables that it lists, and without a watcher
+        the observed ones, which may be fewer. O(tables).
         """
         now = self._clock.now()
         if now - self._at < MINUTE:
@@ -44,6 +46,17 @@ class CatalogFindings:
             if table.name is not None and not table.dropped:
                 tables[table.name.catalog][table.name.namespace] += 1
         sighted = self._sighted()
-        silent = {each.name for each in sighted.catalogs if not each.answers} if sighted else set[str]()
-        levels = {name: catalog_levels(CatalogHealth(counts), self._limits) for name, counts in tables.items()}
-        self._levels.take(evaluator, {name: each for name, each in levels.items() if name not in silent}, silent)
+        seen = {each.name: each for each in sighted.catalogs} if sighted else {}
+        silent = {name for name, each in seen.items() if not each.answers}
+        levels = {
+            name: catalog_levels(_health(tables[name], seen.get(name)), self._limits)
+            for name in {*tables, *seen} - silent
+        }
+        self._levels.take(evaluator, levels, silent)
+
+
+def _health(observed: Counter[str], seen: CatalogSeen | None) -> CatalogHealth:
+    if seen is None:
+        return CatalogHealth(observed)
+    tables = {name: max(observed[name], seen.fullest.get(name, 0)) for name in {*observed, *seen.fullest}}
+    return CatalogHealth(tables, seen.requests, seen.failed, seen.p95_s)

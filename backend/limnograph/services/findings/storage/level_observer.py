@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from limnograph.analysis.findings.observed.subject_levels import SubjectLevel, WatchedLevels, observe
-from limnograph.domain.finding_codes import OBSERVED, FindingCode, ObservedSource
+from limnograph.domain.finding_codes import OBSERVED, FindingCode, ObservedSource, source_of
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
@@ -58,5 +58,9 @@ class LevelObserver:
                 return None
             for key, subjects in opened.items():
                 uuid = key.rstrip(".") if self._source == "catalogs" else key
-                found.setdefault(uuid, {}).update({(code, subject): at for subject, at in subjects.items()})
+                mine = {
+                    (code, subject): at for subject, at in subjects.items() if source_of(code, subject) == self._source
+                }
+                if mine:
+                    found.setdefault(uuid, {}).update(mine)
         return found

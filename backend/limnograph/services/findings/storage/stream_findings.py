@@ -1,4 +1,5 @@
-"""Findings of streams that lag behind their source: `stream_lag`, from the gauges of `limnograph.spark_streams`.
+"""Findings of streams that lag behind their source: `stream_lag`, and missed objectives of the time from an event to
+its commit, from the gauges of `limnograph.spark_streams`.
 
 Cost: one range query of three hours over all streams a minute.
 """
@@ -7,17 +8,18 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from limnograph.analysis.alignment import finite
 from limnograph.analysis.findings.episodes import Episode
-from limnograph.analysis.findings.observed.streams import StreamSamples, gap_seconds, stream_lags
+from limnograph.analysis.findings.observed.streams import StreamSamples, gap_seconds, late_events, stream_lags
 from limnograph.domain.errors import SourceError
 from limnograph.domain.finding_limits import HOUR, MINUTE, FindingLimits
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import Matrix, RangeQuery
+from limnograph.domain.objectives import Objectives
 from limnograph.domain.time import MICROS_PER_SECOND, MS_PER_SECOND, Micros, Millis, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.findings.evaluator import FindingsEvaluator
@@ -41,8 +43,10 @@ class StreamFindings:
         clock: Clock,
         *,
         limits: FindingLimits = FindingLimits(),  # noqa: B008  # immutable
+        objectives: Objectives = Objectives(),  # noqa: B008  # immutable
     ) -> None:
         self._store, self._jobs, self._clock, self._limits = store, jobs, clock, limits
+        self._objectives = objectives
         self._at = Micros(0)
 
     async def observe(self, evaluator: FindingsEvaluator) -> None:
@@ -60,13 +64,27 @@ class StreamFindings:
             _log.info("lag of streams: %s", error)
             return
         self._at = now
-        found: dict[str, list[Episode]] = defaultdict(list)
-        for (name, stream), samples in samples_of(matrix).items():
-            uuid = self._store.reading.lake.names.get(self._store.resolved(name))
+        lake, found = self._store.reading.lake, dict[str, list[Episode]]()
+        by_table: dict[str, list[StreamSamples]] = defaultdict(list)
+        for (name, _), samples in samples_of(matrix).items():
+            uuid = lake.names.get(self._store.resolved(name))
             if uuid is not None:
-                opened = known.get(uuid, {}).get(stream)
-                found[uuid] += stream_lags(samples, now, self._limits, opened)
+                by_table[uuid].append(samples)
+        for uuid, streams in by_table.items():
+            found[uuid] = self._of_table(lake.tables[uuid].name, streams, known.get(uuid, {}), now)
         evaluator.observed(found, "streams")
+
+    def _of_table(
+        self, name: TableName | None, streams: Sequence[StreamSamples], known: Mapping[str, Micros], now: Micros
+    ) -> list[Episode]:
+        promised = None if name is None else self._objectives.events(name)
+        objective = None if promised is None else promised.limit_us / MICROS_PER_SECOND
+        found = [
+            episode
+            for each in streams
+            for episode in stream_lags(each._replace(objective=objective), now, self._limits, known.get(each.stream))
+        ]
+        return found if promised is None else [*found, *late_events(streams, now, promised)]
 
 
 def samples_of(matrix: Matrix) -> Mapping[_Key, StreamSamples]:

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DECISIONS, isMoving, planPath, promiseRows, stateWords, steps } from './words.ts';
+import { DECISIONS, isMoving, planPath, promiseRows, promiseWords, stateWords, steps } from './words.ts';
 
 const at = Date.UTC(2026, 10, 21, 6);
 const transition = (seq: number, state: string) => ({
@@ -45,6 +45,28 @@ test('the promise stands beside the result, and what is not known is not zero', 
   expect(rows[3]).toEqual({ name: 'Time', promised: '5 to 15 s', result: 'about 12 s' });
   expect(rows[4]?.result).toBe('not known');
   expect(promiseRows({ predicted, result: null, currency: 'USD' })).toEqual([]);
+});
+
+test('beside an effect, the promise is one line', () => {
+  const sums = { ...nothing, seconds: null, cost: null };
+  const result = {
+    ...{ files_in: 1840, files_out: 23, bytes_in: null, bytes_out: null, bytes_freed: null, seconds: null },
+    ...{
+      cost: null,
+      snapshot_ids: [],
+      left_behind_files: null,
+      left_behind_bytes: null,
+      writers_failed: null,
+    },
+  };
+  const promised = { ...sums, files_in: 1840, files_out: 22 };
+  expect(promiseWords({ promised, result })).toBe(
+    'promised 1,840 files into 22, confirmed 1,840 files into 23',
+  );
+  expect(promiseWords({ promised: { ...sums, bytes_freed: 4e9 }, result: null })).toBe(
+    'promised 4.0 GB freed',
+  );
+  expect(promiseWords({ promised: sums, result: null })).toBe('');
 });
 
 test('every decision says what it does', () => {
