@@ -15,11 +15,13 @@ from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.errors import ActionCancelled, ActionConflict, MetadataError, NotFound
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.ids import Patterns, TableName
 from limnograph.domain.maintenance.evidence import EvidenceRequest, TableEvidence
 from limnograph.domain.maintenance.policy import LeastWorth, MaintenancePolicy, PolicyRule, RetainedSnapshots
 from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.table import TableMetadata
 from limnograph.domain.time import Millis
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.lake import LakeListing
@@ -29,6 +31,7 @@ from limnograph.services.advice.saved_times import Savings
 from limnograph.services.maintenance.executor import MaintenanceExecutor
 from limnograph.services.maintenance.known import LakeKnowledge, RecordedFacts
 from limnograph.services.maintenance.lease_keeper import LeaseTiming
+from limnograph.services.maintenance.neighbours import NeighbourFolders
 from limnograph.services.maintenance.parts import ExecutorParts
 from limnograph.services.maintenance.planning import MaintenancePlanner
 from metadata_writer import DATA, File, MetadataTable
@@ -121,7 +124,9 @@ class MaintainedLake:
             policy=chosen,
             states=self.states,
             maintainer=maintainer,
-            planner=MaintenancePlanner(maintainer, source, chosen, knowledge, Prices()),
+            planner=MaintenancePlanner(
+                maintainer, source, chosen, knowledge, prices=Prices(), neighbours=NeighbourFolders(LocalTables())
+            ),
             evidence=source,
             knowledge=knowledge,
             listing=self.listing,
@@ -153,6 +158,17 @@ class LocalReader:
     def evidence(self, due: DueTable, request: EvidenceRequest) -> TableEvidence:
         storage = FileStorage({})
         return IcebergPlanner(storage).evidence(IcebergReader(storage).metadata(due.metadata_location), request)
+
+
+class LocalTables:
+    """Port Tables, in-process, as far as folders of other tables need it."""
+
+    def outline(self, _catalog: str, _format: str, location: str, *, of: TableMetadata | None = None) -> TableMetadata:
+        assert of is None
+        return IcebergReader(FileStorage({})).metadata(location)
+
+    def extract(self, due: DueTable) -> list[SnapshotFact]:
+        raise NotImplementedError(due)
 
 
 class MetadataMaintainer:

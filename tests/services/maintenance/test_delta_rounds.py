@@ -30,10 +30,11 @@ from limnograph.ports.lake import LakeListing
 from limnograph.services.advice.reading import advice_reading
 from limnograph.services.maintenance.executor import MaintenanceExecutor
 from limnograph.services.maintenance.known import LakeKnowledge, RecordedFacts
+from limnograph.services.maintenance.neighbours import NeighbourFolders
 from limnograph.services.maintenance.parts import ExecutorParts
 from limnograph.services.maintenance.planning import MaintenancePlanner
 from limnograph.services.plans.desk import PlanDesk
-from maintained_lake import DAY_MS, QUICK, policy, rule
+from maintained_lake import DAY_MS, QUICK, LocalTables, policy, rule
 
 NAME = TableName("files", "landing", "orders")
 STORAGE = FileStorage({})
@@ -81,7 +82,9 @@ class DeltaLake:
             policy=chosen,
             states=self.states,
             maintainer=self.maintainer,
-            planner=MaintenancePlanner(self.maintainer, source, chosen, knowledge, Prices()),
+            planner=MaintenancePlanner(
+                self.maintainer, source, chosen, knowledge, prices=Prices(), neighbours=NeighbourFolders(LocalTables())
+            ),
             evidence=source,
             knowledge=knowledge,
             listing=self.listing,

@@ -212,6 +212,33 @@ def test_a_location_that_moved_is_not_cleaned(lake: MaintainedLake, tmp_path: Pa
     assert left.exists()
 
 
+@pytest.mark.parametrize("key", ["write.data.path", "write.metadata.path", "write.object-storage.path"])
+def test_files_that_another_table_writes_here_are_not_removed(lake: MaintainedLake, tmp_path: Path, key: str) -> None:
+    lake.add(files=3)
+    lake.later(9 * DAY_MS)
+    theirs = aged(tmp_path / "orders/data/guests/precious.parquet", 8, lake.clock.micros)
+    own = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
+    approved(lake, proposal(lake, own))
+    guest = lake.add("guest", files=1)
+    guest.set_property(key, f"file://{tmp_path}/orders/data/guests")
+    assert ran(lake, own)[0] == ("refused", "H7_nested_location")
+    assert theirs.exists()
+
+
+def test_a_table_whose_folders_are_not_known_keeps_unreferenced_files_of_others(
+    lake: MaintainedLake, tmp_path: Path
+) -> None:
+    lake.add(files=3)
+    lake.later(9 * DAY_MS)
+    left = aged(tmp_path / "orders/data/left.parquet", 8, lake.clock.micros)
+    own = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
+    approved(lake, proposal(lake, own))
+    damaged = lake.add("damaged", files=1)
+    Path(damaged.metadata_location.removeprefix("file://")).write_bytes(b"{}")
+    assert ("refused", "H7_nested_location") in ran(lake, own)
+    assert left.exists()
+
+
 def test_symbolic_links_and_dots_are_never_followed_to_delete(lake: MaintainedLake, tmp_path: Path) -> None:
     lake.add(files=3)
     lake.later(9 * DAY_MS)

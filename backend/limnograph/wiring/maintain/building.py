@@ -17,6 +17,7 @@ from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.lake import LakeListing
 from limnograph.services.maintenance.executor import MaintenanceExecutor
 from limnograph.services.maintenance.lease_keeper import LeaseTiming
+from limnograph.services.maintenance.neighbours import NeighbourFolders
 from limnograph.services.maintenance.parts import ExecutorParts
 from limnograph.services.maintenance.planning import MaintenancePlanner
 from limnograph.services.plans.plan_records import PlanRecords
@@ -109,7 +110,14 @@ def parts_of(
         policy=maintain.policy,
         states=states,
         maintainer=maintainer,
-        planner=MaintenancePlanner(maintainer, AdvisedTables(settings, pool), maintain.policy, knowledge, prices),
+        planner=MaintenancePlanner(
+            maintainer,
+            AdvisedTables(settings, pool),
+            maintain.policy,
+            knowledge,
+            prices=prices,
+            neighbours=NeighbourFolders(SandboxTables(access_of(settings))),
+        ),
         evidence=EvidencedTables(settings, pool),
         knowledge=knowledge,
         listing=lambda: _only(knowledge.saw(lake.listing()), frozenset(names)),
