@@ -28,6 +28,7 @@ from limnograph.domain.time import Micros, Millis
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.lake import LakeListing
 from limnograph.services.advice.reading import advice_reading
+from limnograph.services.advice.saved_times import Savings
 from limnograph.services.maintenance.executor import MaintenanceExecutor
 from limnograph.services.maintenance.known import LakeKnowledge, RecordedFacts
 from limnograph.services.maintenance.neighbours import NeighbourFolders
@@ -76,7 +77,7 @@ class DeltaLake:
         """Action and state of each plan after a round."""
         chosen, source = policy("auto", rule(tables="files.**")), DeltaSource()
         knowledge = LakeKnowledge(
-            self.listing().pointers, RecordedFacts({}, {}, {}, ()), lambda _name: (), complete=True
+            self.listing().pointers, RecordedFacts({}, {}, Savings(), ()), lambda _name: (), complete=True
         )
         parts = ExecutorParts(
             policy=chosen,

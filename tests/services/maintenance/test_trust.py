@@ -216,11 +216,11 @@ def test_a_location_that_moved_is_not_cleaned(lake: MaintainedLake, tmp_path: Pa
 def test_files_that_another_table_writes_here_are_not_removed(lake: MaintainedLake, tmp_path: Path, key: str) -> None:
     lake.add(files=3)
     lake.later(9 * DAY_MS)
-    theirs = aged(tmp_path / "orders/data/guests/precious.parquet", 8, lake.clock.micros)
+    theirs = aged(tmp_path / "orders/data/precious.parquet", 8, lake.clock.micros)
     own = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
     approved(lake, proposal(lake, own))
     guest = lake.add("guest", files=1)
-    guest.set_property(key, f"file://{tmp_path}/orders/data/guests")
+    guest.set_property(key, f"file://{tmp_path}/orders/data")
     assert ran(lake, own)[0] == ("refused", "H7_nested_location")
     assert theirs.exists()
 

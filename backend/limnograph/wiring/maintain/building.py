@@ -11,6 +11,7 @@ from limnograph.adapters.inbox.database import InboxDatabase
 from limnograph.adapters.inbox.plan_states import SqlPlanStates
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.sandbox.idle import IdlePool
+from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import LimnographError, SettingsError
 from limnograph.domain.failpoints import Failpoints
@@ -30,7 +31,7 @@ from limnograph.wiring.maintain.aftermath import aftermath_since
 from limnograph.wiring.maintain.delta_places import delta_maintainer
 from limnograph.wiring.maintain.knowledge import RecordedKnowledge
 from limnograph.wiring.maintain.maintainers import CatalogMaintainers
-from limnograph.wiring.observe import SettingsLake
+from limnograph.wiring.observe import SettingsLake, access_of
 from limnograph.wiring.on_request.advice import AdvisedTables
 from limnograph.wiring.on_request.evidence import EvidencedTables
 from limnograph.wiring.pipeline import process_failpoints
