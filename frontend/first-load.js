@@ -83,7 +83,7 @@ const drawn = load(chunkOf('src/lib/timeline/Timeline.svelte'), new Set(first));
 
 const BUDGETS = [
   { name: 'first load of the table route', limit: 80_000, files: first },
-  { name: 'the same until its lanes are drawn', limit: 95_000, files: drawn },
+  { name: 'the same until its lanes are drawn', limit: 96_000, files: drawn },
 ];
 const weights = weigh(drawn);
 if (process.argv.includes('--record')) writeFileSync(RECORD, `${JSON.stringify(weights, null, 2)}\n`);
