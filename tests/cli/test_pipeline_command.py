@@ -13,19 +13,28 @@ from click.testing import CliRunner
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.cli import failpoints, pipeline
 from limnograph.domain.errors import EnvironmentFault, InvalidInput, SettingsError
-from limnograph.domain.failpoints import FAILPOINTS, STEPS, WHEN, FailpointReached, Failpoints
+from limnograph.domain.failpoints import (
+    FAILPOINTS,
+    MAINTAIN_FAILPOINTS,
+    MAINTAIN_WHEN,
+    STEPS,
+    WHEN,
+    FailpointReached,
+    Failpoints,
+)
 
 
 def test_failpoints_are_printed_one_per_line() -> None:
     result = CliRunner().invoke(failpoints.command)
-    assert result.stdout.splitlines() == list(FAILPOINTS)
+    assert result.stdout.splitlines() == [*FAILPOINTS, *MAINTAIN_FAILPOINTS]
     assert {"before_append_snapshots", "after_append_snapshots"} <= set(FAILPOINTS)
 
 
 def test_the_list_explains_when_each_failpoint_is_passed() -> None:
     lines = CliRunner().invoke(failpoints.command, ["--when"]).stdout.splitlines()
-    assert [line.split()[0] for line in lines] == list(STEPS)
+    assert [line.split()[0] for line in lines] == [*STEPS, *MAINTAIN_FAILPOINTS]
     assert set(WHEN) == set(STEPS)
+    assert set(MAINTAIN_WHEN) == set(MAINTAIN_FAILPOINTS)
 
 
 def test_a_failpoint_acts_only_when_it_is_passed_the_nth_time() -> None:

@@ -30,6 +30,7 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.pages import NotePages
 from limnograph.services.notes.registry import NoteRegistry
 from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.plans.actions import ActionLog
 from limnograph.services.plans.measured import MeasuredPlans
 from limnograph.services.plans.views import plan_stream_event
 from limnograph.services.plans.watch import PlanWatch
@@ -46,6 +47,7 @@ MOST_NOTES = 100
 """Events of notes that are published at once."""
 CHECK_ALERTS_S = 30.0
 MEASURE_S = 20.0
+ACTIONS_S = 5.0
 MARK_PLANS_S = 120.0
 EVALUATE_S = 1.0
 OBSERVE_JOBS_S = 15.0
@@ -262,6 +264,14 @@ async def keep_watching_plans(watch: PlanWatch, live: Live) -> None:
         except Exception:  # noqa: BLE001  # the next call starts from the same state
             _log.exception("plans could not be followed")
         await asyncio.sleep(PLANS_S)
+
+
+async def keep_knowing_actions(actions: ActionLog, store: HotStore) -> None:
+    """Read recorded actions of executors, so that no page has to ask an engine for them."""
+    while True:
+        await asyncio.sleep(ACTIONS_S)
+        if store.attempted:
+            await asyncio.to_thread(_log_failure, actions.keep_up)
 
 
 async def keep_checking_alerts(staleness: AlertStaleness) -> None:

@@ -121,6 +121,8 @@ class SharedServices:
     """Measures the effects of maintenance operations."""
     finding_records: FindingRecords
     """Recorded transitions of findings."""
+    actions: ActionLog
+    """When executors worked on tables."""
     notes: NoteRegistry
     """Notes of the team."""
     team: TeamMemory
@@ -214,6 +216,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         effect_records=records,
         measurer=EffectMeasurer(store, cases, records, clock, engine=old),
         finding_records=finding_records,
+        actions=ActionLog(inbox, old),
         notes=notes,
         team=TeamMemory(notes, owners, finding_records, clock),
         evaluator=evaluator,
@@ -315,7 +318,7 @@ def _timelines(options: ServerOptions, shared: SharedServices, old: QueryEngine,
         metrics=shared.metrics,
         fresh_within_s=options.objectives,
         reads=reads,
-        actions=ActionLog(options.inbox, old),
+        actions=shared.actions,
     )
 
 

@@ -82,6 +82,7 @@ class ServerRuntime:
             found.append(background_tasks.keep_marking_plans(services.measured, services.store))
         if services.plans:
             found.append(background_tasks.keep_watching_plans(services.plans, services.live))
+        found.append(background_tasks.keep_knowing_actions(services.actions, services.store))
         if options.cold:
             found.append(asyncio.to_thread(options.cold.warm))
         return found

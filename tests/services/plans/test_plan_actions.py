@@ -84,6 +84,9 @@ def test_the_meta_table_is_read_once_and_the_inbox_tells_what_is_new() -> None:
     engine = CountingEngine(facts(*RUN, (30, "committed")))
     log = ActionLog(inbox, engine, lambda: seconds[0])  # type: ignore[arg-type]
     whole = (Micros(START), Micros(START + HOUR))
+    assert log.of_table("u", *whole) == []
+    assert engine.asked == 0, "a request asks no engine"
+    log.keep_up()
     assert times(log.of_table("u", *whole)) == [(20, 30, "committed")]
     assert log.of_table("other", *whole) == []
     assert log.of_table("u", Micros(START + 31 * SECOND), whole[1]) == []
@@ -94,6 +97,8 @@ def test_the_meta_table_is_read_once_and_the_inbox_tells_what_is_new() -> None:
     seconds[0] += 2
     assert times(log.of_table("u", *whole)) == [(20, 30, "committed"), (20, None, "running")]
     assert engine.asked == 1
+    log.keep_up()
+    assert engine.asked == 1
     seconds[0] += 3_600
-    log.of_table("u", *whole)
+    log.keep_up()
     assert engine.asked == 2, "what was drained meanwhile may be gone from the inbox"

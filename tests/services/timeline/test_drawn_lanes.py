@@ -40,7 +40,7 @@ def world(*, lake_fails: bool = False, prometheus: str = "answers") -> Any:
 def test_every_lane_has_one_drawing_function() -> None:
     assert set(LANES) == timeline.DRAWN_LANES
     assert sorted(
-        [*lanes.META_LANES, *timeline.JOB_LANES, *reads.VALUES, "alerts", "attempts", "stream_lag"]
+        [*lanes.META_LANES, *timeline.JOB_LANES, *reads.VALUES, "alerts", "attempts", "maintenance", "stream_lag"]
     ) == sorted(LANES)
     with_columns = {spec.id for spec in LANE_SPECS if spec.column}
     assert not with_columns & (set(lanes.DRAWINGS) | set(long_range.DRAWINGS))

@@ -1,7 +1,7 @@
 """When an executor worked on a table: from the lease of each attempt to its commit, from the transitions of its plans.
 
-Cost: the first request reads the meta table `plans` once; each later one the inbox since the last one, at most once a
-second. In memory is one value for each attempt that ran.
+Cost: the meta table `plans` is read once, in the background; a request reads the inbox since the last one, at most once
+a second, and no engine. In memory is one value for each attempt that ran.
 """
 
 from __future__ import annotations
@@ -52,26 +52,36 @@ class ActionLog:
         self._facts: dict[str, dict[tuple[str, int], PlanFact]] = defaultdict(dict)
         self._seen_to = EPOCH
         self._looked_at: float | None = None
+        self._read_at: float | None = None
 
     def of_table(self, uuid: str, start: Micros, end: Micros) -> list[AttemptSpan]:
-        """Attempts on a table that overlap a range, in order of their start. Blocks. Raises SourceError."""
+        """Attempts on a table that overlap a range, in order of their start: those that `keep_up` has read, and those
+        in the inbox. Blocks. Raises SourceError.
+        """
         with self._lock:
-            self._catch_up()
+            if self._looked_at is None or self._monotonic() - self._looked_at >= _LEAST_S:
+                self._look()
             facts = list(self._facts.get(uuid, {}).values())
         return [span for span in spans_of(facts) if span.start < end and (span.end is None or span.end > start)]
 
-    def _catch_up(self) -> None:
-        now, looked_at = self._monotonic(), self._looked_at
-        if looked_at is not None and now - looked_at < _LEAST_S:
-            return
-        since = Micros(max(self._seen_to - _SKEW, EPOCH))
-        if looked_at is None or now - looked_at > _STALE_S:
-            rows = self._engine.select(MetaQuery(table="plans", columns=_COLUMNS, start=since))
-            self._add(msgspec.convert(rows.to_dicts(), list[PlanFact]))
-        items = self._inbox.items(_KIND, since)
+    def keep_up(self) -> None:
+        """Read the meta table, if it was not read yet, or so long ago that items may be gone from the inbox. Blocks.
+        Raises SourceError.
+        """
+        with self._lock:
+            now = self._monotonic()
+            if self._read_at is None or now - max(self._read_at, self._looked_at or now) > _STALE_S:
+                since = Micros(max(self._seen_to - _SKEW, EPOCH)) if self._read_at is not None else EPOCH
+                rows = self._engine.select(MetaQuery(table="plans", columns=_COLUMNS, start=since))
+                self._add(msgspec.convert(rows.to_dicts(), list[PlanFact]))
+                self._read_at = now
+            self._look()
+
+    def _look(self) -> None:
+        items = self._inbox.items(_KIND, Micros(max(self._seen_to - _SKEW, EPOCH)))
         self._add(facts_of_items(items, _decoder, "a plan"))
         self._seen_to = max((item.accepted_at for item in items), default=self._seen_to)
-        self._looked_at = now
+        self._looked_at = self._monotonic()
 
     def _add(self, facts: Iterable[PlanFact]) -> None:
         for fact in facts:
