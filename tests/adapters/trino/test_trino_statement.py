@@ -17,6 +17,7 @@ OWN_NAMES = {
     "adapters/inbox/schema.py",
     "adapters/spark/store.py",
     "demo/check/advice.py",
+    "demo/check/maintained.py",
     "demo/lab/jobs.py",
     "demo/lab/tables.py",
     "demo/processes/live_job.py",

@@ -3,7 +3,6 @@ import { request, type Schemas } from '#lib/api/client.ts';
 
 export type PlanDetail = Schemas['PlanDetail'];
 export type PlanView = Schemas['PlanView'];
-export type Breaker = Schemas['BreakerView'];
 export type Decision = PlanDetail['can'][number];
 
 export const getPlan = (planId: string, signal?: AbortSignal) =>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { DECISIONS, isMoving, planPath, promiseRows, promiseWords, stateWords, steps } from './words.ts';
+import { DECISIONS, isMoving, promiseRows, stateWords, steps } from './words.ts';
+import { planPath, promiseWords } from '#lib/effects/promise.ts';
 
 const at = Date.UTC(2026, 10, 21, 6);
 const transition = (seq: number, state: string) => ({

@@ -163,23 +163,6 @@ export function promiseRows(plan: Pick<PlanView, 'predicted' | 'result' | 'curre
   ];
 }
 
-/** `promised 1,840 files into 22, confirmed 1,840 into 22`: for a line beside the effect; empty where nothing is known. */
-export function promiseWords(plan: Pick<PlanView, 'result'> & { promised: PlanView['predicted'] }): string {
-  const files = (sums: { files_in: number | null; files_out: number | null }) =>
-    sums.files_in === null || sums.files_out === null
-      ? null
-      : `${count(sums.files_in)} files into ${count(sums.files_out)}`;
-  const freed = (value: number | null) => (value === null ? null : `${bytes(value)} freed`);
-  const promised = files(plan.promised) ?? freed(plan.promised.bytes_freed);
-  const confirmed = plan.result && (files(plan.result) ?? freed(plan.result.bytes_freed));
-  return [promised && `promised ${promised}`, confirmed && `confirmed ${confirmed}`]
-    .filter(Boolean)
-    .join(', ');
-}
-
-/** The page of one plan. */
-export const planPath = (planId: string): string => `/maintenance/plans/${encodeURIComponent(planId)}`;
-
 /** Enough of a digest to compare by eye. */
 export const shortDigest = (digest: string | null): string =>
   digest === null ? NOT_KNOWN : digest.slice(0, 12);

@@ -4,7 +4,16 @@ import { clock, clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
 import { heldAt, sampledAt } from './bisect.ts';
 import { flagText } from './flags.ts';
-import { holds, isRuns, isSeries, mainColumn, medianOf, type Bar, type Lane, type Value } from '#lib/api/lanes.ts';
+import {
+  holds,
+  isRuns,
+  isSeries,
+  mainColumn,
+  medianOf,
+  type Bar,
+  type Lane,
+  type Value,
+} from '#lib/api/lanes.ts';
 import { isCritical } from '#lib/api/severity.ts';
 import type { Look } from './lane-style.ts';
 import { changeCount, commitText } from './marks.ts';
