@@ -15,7 +15,7 @@ from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.services.events.intake import EventIntake
-from limnograph.services.events.naming import TableResolver, TableSurroundings
+from limnograph.services.events.naming import KnownTable, TableResolver
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.pipeline.drain import TARGETS
 from pushed_bodies import CATALOGS, CLOUD, COMMIT, COMPLETE, METADATA, ROW, SCAN, START, s3
@@ -36,7 +36,7 @@ class World:
 
     def __init__(self) -> None:
         self.inbox, self.woken = MemoryInbox(), 0
-        known = [TableSurroundings(TableName("lake", "sales", "orders"), METADATA)]
+        known = [KnownTable(TableName("lake", "sales", "orders"), METADATA)]
         self.runs = RunRegistry(self.inbox, MemoryEngine(), FixedClock())
         self.inflow = EventIntake(self.runs, TableResolver(CATALOGS, lambda: known), FixedClock(), self.wake)
 

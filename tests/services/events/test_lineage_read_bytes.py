@@ -10,12 +10,12 @@ import pytest
 from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.openlineage import RunEvent
 from limnograph.services.events.lineage import MOST_TABLES, read_lineage_event
-from limnograph.services.events.naming import TableResolver, TableSurroundings
+from limnograph.services.events.naming import KnownTable, TableResolver
 from pushed_bodies import CATALOGS, COMPLETE, METADATA, READ
 from serving_kit import NOW
 
 LARGEST = 2**63 - 1
-NAMING = TableResolver(CATALOGS, lambda: [TableSurroundings(TableName("lake", "sales", "orders"), METADATA)])
+NAMING = TableResolver(CATALOGS, lambda: [KnownTable(TableName("lake", "sales", "orders"), METADATA)])
 
 
 def dataset(statistics: Any, name: str = "other") -> dict[str, Any]:

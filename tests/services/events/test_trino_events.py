@@ -11,11 +11,11 @@ from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.trino_events import TrinoQueryEvent
 from limnograph.services.events.event_rate import RECENT_S, EventRate
-from limnograph.services.events.naming import TableResolver, TableSurroundings
+from limnograph.services.events.naming import KnownTable, TableResolver
 from limnograph.services.events.trino_events import TrinoQueries
 
 NOW = 1_000_000
-ORDERS = TableSurroundings(TableName("lake", "sales", "orders"), None)
+ORDERS = KnownTable(TableName("lake", "sales", "orders"), None)
 QUERIES = TrinoQueries(TableResolver({"lake": {}}, lambda: [ORDERS]), {"iceberg": "lake"})
 
 
