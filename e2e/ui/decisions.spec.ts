@@ -110,7 +110,10 @@ test('the page of a plan has its history, by keyboard and on the phone', async (
   expect(await sideways(page)).toBe(0);
 });
 
-test('who may not decide is told how, and an unknown plan has a page', async ({ page, complaints }) => {
+test('without the scope the page says how to decide, and an unknown plan has a page', async ({
+  page,
+  complaints,
+}) => {
   await page.goto(`/maintenance/plans/${PLAN}`);
   await expect(decision(page)).toContainText('maintain:approve');
   await page.route(/\/api\/v1\/maintenance\/0{32}$/, (route) =>

@@ -34,7 +34,7 @@ def test_a_token_that_is_lost_or_lacks_a_scope_is_replaced_and_the_old_one_is_re
     def is_valid(token: str) -> bool:
         return (
             tokens(load(folder.config)).verify(token) is not None
-        )  # read anew: a store looks at its file now and then
+        )  # a new store, because one rereads its file only after a while
 
     narrow, _ = tokens(load(folder.config)).create("demo", ["read"])
     assert is_valid(narrow)

@@ -17,7 +17,7 @@ from limnograph.ports.plan_states import PlanStates
 
 
 def race(states: PlanStates, plan_id: str, wins: int, actor: str) -> list[int]:
-    """Transitions that this caller made. Each attempt either won, or was told who did."""
+    """Transitions that this caller made. Each attempt either won or received the transition of the winner."""
     won: list[int] = []
     while len(won) < wins:
         seen = states.plan(plan_id)

@@ -147,10 +147,10 @@ def test_h5_an_expiry_beside_partial_progress_ends_as_success_with_half_done(
     assert (done.failedDataFilesCount(), done.rewrittenDataFilesCount()) == (0, 2), "of 4: reported as a success"
     written = {local(each) for each in world.live(raw)}
     assert [file for file in world.folder(raw).glob("data/region=*/*.parquet") if file not in written], "left behind"
-    told = world.maintainer.run(
+    outcome = world.maintainer.run(
         world.maintainer.open(ours), request("h5", options=ONE_BY_ONE), on(OUTPUTS, lambda: expire(ours)), never
     )
-    assert (len(told.snapshot_ids), told.left_behind) == (1, None), "one of two commits, files left: unknown"
+    assert (len(outcome.snapshot_ids), outcome.left_behind) == (1, None), "one of two commits, files left: unknown"
     assert total(world, ours) == 5
 
 

@@ -134,7 +134,7 @@ def test_a_condition_that_spark_cannot_resolve_is_refused(world: SparkWorld, whe
 
 
 @pytest.mark.parametrize(
-    ("where", "told"),
+    ("where", "expression"),
     [
         ("shared.system.bucket(16, `id`) = 3", "bucket"),
         ("shared.system.truncate(2, `region`) = 'ab' OR `region` IS NULL", "truncate"),
@@ -143,9 +143,9 @@ def test_a_condition_that_spark_cannot_resolve_is_refused(world: SparkWorld, whe
         ("`id` = 1 AND `id` = 2", "false"),
     ],
 )
-def test_conditions_of_statements_become_expressions(world: SparkWorld, where: str, told: str) -> None:
+def test_conditions_of_statements_become_expressions(world: SparkWorld, where: str, expression: str) -> None:
     jvm = IcebergJvm(world.spark)
-    assert told in jvm.expression(jvm.load(world.table()), where).toString()
+    assert expression in jvm.expression(jvm.load(world.table()), where).toString()
 
 
 def test_an_unknown_option_is_refused(world: SparkWorld) -> None:
@@ -205,9 +205,9 @@ def test_failures_of_java_keep_their_meaning(world: SparkWorld) -> None:
     check = iceberg.exceptions.ValidationException.check
     assert isinstance(action_error(thrown(lambda: check(False, "files moved", None))), ActionConflict)
     assert isinstance(opening_error(ValueError("odd"), "t"), SourceUnavailable)
-    told = InvalidInput("f", "x")
-    assert action_error(told) is told
-    assert opening_error(told, "t") is told
+    error = InvalidInput("f", "x")
+    assert action_error(error) is error
+    assert opening_error(error, "t") is error
 
 
 def test_a_kept_list_is_replaced_as_a_whole_and_forgotten(tmp_path: Path) -> None:

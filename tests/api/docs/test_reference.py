@@ -105,7 +105,7 @@ def test_every_example_has_the_documented_response(command: str, tmp_path: Path)
     made = with_advice(parts(lake([row(1, NOW - 5 * HOUR, 2), burst], moves)), LocalSource(), Prices(), states)
     recorded_plan(states, path)
     decides = method == "POST" and "/maintenance/" in path
-    if decides:  # no one decides where nobody is asked
+    if decides:  # without authentication, the server accepts no decision
         headers["Authorization"] = gate.bearer("maintain", name="ann")["authorization"]
 
     async def asked():

@@ -47,7 +47,7 @@ def recent_scans(numbers: RecentNumbers, uuid: str) -> float | None:
 
 
 def recent_load(numbers: RecentNumbers, runs: RunRegistry, now: Micros, uuid: str, name: TableName) -> ReadLoad | None:
-    """Reads of the last day; None if they are not in memory, or nobody reports them."""
+    """Reads of the last day; None if they are not in memory, or no engine reports them."""
     return load_of(recent_scans(numbers, uuid), runs.reading(name, Micros(now - DAY), now))
 
 
