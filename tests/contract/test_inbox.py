@@ -2,44 +2,25 @@
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import postgres
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.domain.errors import SettingsError, SourceUnavailable
 from limnograph.ports.inbox import InboxItem, item_key
 
 ALL = ("run", "alert", "report", "label", "notification")
-NO_POSTGRES = postgres.program("initdb") is None
 Open = Callable[[], Any]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """`host:port` of a private PostgreSQL."""
-    if NO_POSTGRES:
-        pytest.skip("PostgreSQL is not installed (make system)")
-    with postgres.running(tmp_path_factory.mktemp("inbox") / "postgres", "limnograph", "secret", "inbox") as address:
-        yield address
-
-
 @pytest.fixture
-def database(server: str) -> str:
+def database(emptied: Callable[[Sequence[str]], str]) -> str:
     """URL of an empty PostgreSQL database."""
-    import psycopg2
-
-    host, port = server.split(":")
-    connection = psycopg2.connect(host=host, port=port, user="limnograph", password="secret", dbname="inbox")
-    connection.autocommit = True
-    with connection.cursor() as cursor:
-        cursor.execute("drop table if exists inbox")
-    connection.close()
-    return f"postgresql+psycopg2://limnograph:secret@{server}/inbox"
+    return emptied(("inbox",))
 
 
 @pytest.fixture(params=["memory", "sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import msgspec
 import pytest
 
 import plan_racer
-import postgres
 from limnograph.adapters.inbox.database import InboxDatabase
 from limnograph.adapters.inbox.plan_states import SqlPlanStates
 from limnograph.adapters.inbox.schema import prepare
@@ -28,7 +27,6 @@ from limnograph.ports.inbox import item_key
 from limnograph.ports.plan_states import BudgetLimits
 from limnograph.services.plans.rebuild import rebuild
 
-NO_POSTGRES = postgres.program("initdb") is None
 TABLES = ("inbox", "plan_state", "plan_outcome", "maintenance_lease", "maintenance_budget", "maintenance_breaker")
 SHORT_S, LONG_S = 1.0, 300.0
 SECOND = 1_000_000
@@ -63,28 +61,10 @@ class World:
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """`host:port` of a private PostgreSQL."""
-    if NO_POSTGRES:
-        pytest.skip("PostgreSQL is not installed (make system)")
-    with postgres.running(tmp_path_factory.mktemp("plans") / "postgres", "limnograph", "secret", "inbox") as address:
-        yield address
-
-
 @pytest.fixture
-def database(server: str) -> str:
+def database(emptied: Callable[[Sequence[str]], str]) -> str:
     """URL of an empty PostgreSQL database."""
-    import psycopg2
-
-    host, port = server.split(":")
-    connection = psycopg2.connect(host=host, port=port, user="limnograph", password="secret", dbname="inbox")
-    connection.autocommit = True
-    with connection.cursor() as cursor:
-        for table in TABLES:
-            cursor.execute(f"drop table if exists {table}")
-    connection.close()
-    return f"postgresql+psycopg2://limnograph:secret@{server}/inbox"
+    return emptied(TABLES)
 
 
 @pytest.fixture(params=["memory", "sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])

@@ -8,7 +8,6 @@ from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.table import TableMetadata
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.extraction.extract import extract
-from limnograph.wiring.parsing import outline_of
 
 
 class NearTables:
@@ -25,7 +24,7 @@ class NearTables:
         *,
         of: TableMetadata | None = None,
     ) -> TableMetadata:
-        return outline_of(self._reader.metadata(location))
+        return self._reader.metadata(location).outlined()
 
     def extract(self, due: DueTable) -> list[SnapshotFact]:
         return extract(due, self._reader, SystemClock())

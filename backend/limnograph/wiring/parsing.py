@@ -127,7 +127,7 @@ class TableParser:
         if home:
             table.allowed.claim(home.location, home.properties)
         reader = read.reader(table.storage, self._access)
-        return outline_of(reader.metadata(question.location))
+        return reader.metadata(question.location).outlined()
 
     def _wanted(self, due: DueTable) -> ManifestWork:
         from limnograph.adapters.iceberg.groups import unread
@@ -266,18 +266,3 @@ class _UnreadReader:
 
     def read(self, _metadata: TableMetadata, _snapshot: Snapshot, _want: Want) -> Reading:
         return self._reading
-
-
-def outline_of(metadata: TableMetadata) -> TableMetadata:
-    """Metadata without the fields of snapshots that only extraction needs."""
-    bare = {
-        snapshot_id: Snapshot(
-            snapshot_id=snapshot_id,
-            timestamp_ms=snapshot.timestamp_ms,
-            parent_id=snapshot.parent_id,
-            sequence_number=snapshot.sequence_number,
-            schema_id=snapshot.schema_id,
-        )
-        for snapshot_id, snapshot in metadata.snapshots.items()
-    }
-    return msgspec.structs.replace(metadata, snapshots=bare, statistics=())

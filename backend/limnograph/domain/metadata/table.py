@@ -5,7 +5,7 @@ Values are as the table wrote them (`timestamp_ms` in milliseconds). `domain/fac
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -41,6 +41,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def operation(self) -> str | None:
         """`append`, `replace`, `overwrite`, `delete`, or a value of the writer's own."""
         return (self.summary or {}).get("operation")
+
+    def summary_of(self, keys: Collection[str]) -> dict[str, str]:
+        """Those entries of the summary that it has."""
+        summary = self.summary or {}
+        return {key: summary[key] for key in keys if key in summary}
 
     @property
     def committed_at(self) -> Micros | None:
@@ -113,6 +118,21 @@ class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
     def ordered(self) -> list[Snapshot]:
         """Snapshots in commit order: sequence number, then time; the file's order breaks ties (v1)."""
         return sorted(self.snapshots.values(), key=lambda s: (s.sequence_number or 0, s.timestamp_ms or 0))
+
+    def outlined(self, summary: Collection[str] = ()) -> TableMetadata:
+        """The same without statistics and without the files of snapshots. `summary`: keys that their summaries keep."""
+        bare = {
+            snapshot_id: Snapshot(
+                snapshot_id=snapshot_id,
+                timestamp_ms=each.timestamp_ms,
+                parent_id=each.parent_id,
+                sequence_number=each.sequence_number,
+                schema_id=each.schema_id,
+                summary=each.summary_of(summary) if summary else None,
+            )
+            for snapshot_id, each in self.snapshots.items()
+        }
+        return msgspec.structs.replace(self, snapshots=bare, statistics=())
 
     def distinct_at(self, snapshot: Snapshot) -> dict[int, int]:
         """Distinct values by field id, of the newest statistics file of this or an earlier snapshot."""

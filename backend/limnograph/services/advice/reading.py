@@ -52,7 +52,7 @@ def advice_reading(
         survey = without_partitions(survey)
     held, unsummed = _held(metadata, planner, now, retain)
     return AdviceReading(
-        metadata=_outline(metadata),
+        metadata=metadata.outlined(_SUMMARY),
         now=now,
         survey=survey,
         unread=unread,
@@ -137,18 +137,3 @@ def states(metadata: TableMetadata, now: Millis) -> list[ChangeFact]:
     """Changes of the table's states that its metadata shows."""
     observed = ObservedTable(metadata.table_uuid, UNNAMED, metadata)
     return state_changes(observed, Ledger(), to_micros(now))
-
-
-def _outline(metadata: TableMetadata) -> TableMetadata:
-    """Metadata without what only extraction needs."""
-    bare = {
-        snapshot_id: Snapshot(
-            snapshot_id=snapshot_id,
-            timestamp_ms=each.timestamp_ms,
-            parent_id=each.parent_id,
-            sequence_number=each.sequence_number,
-            summary={key: text for key in _SUMMARY if (text := (each.summary or {}).get(key)) is not None},
-        )
-        for snapshot_id, each in metadata.snapshots.items()
-    }
-    return replace(metadata, snapshots=bare, statistics=())

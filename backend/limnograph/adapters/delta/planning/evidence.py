@@ -11,7 +11,6 @@ from urllib.parse import unquote
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
 from limnograph.adapters.delta.actions import DeltaFile, FileAction, lines, read_files
 from limnograph.adapters.delta.files import LogFiles
@@ -30,7 +29,7 @@ from limnograph.domain.maintenance.evidence import (
     EvidenceRequest,
     TableEvidence,
 )
-from limnograph.domain.metadata.table import Snapshot, TableMetadata
+from limnograph.domain.metadata.table import TableMetadata
 from limnograph.ports.storage import Storage
 from limnograph.ports.table_maintainer import STAMP
 
@@ -64,7 +63,7 @@ def evidence_of(storage: Storage, files: LogFiles, metadata: TableMetadata, requ
     groups = [[each for each in removed if _is_of(each, naming, group)] for group in request.groups]
     checked, missing = _existence(storage, files, log)
     return TableEvidence(
-        metadata=_outline(metadata),
+        metadata=metadata.outlined(("operation", STAMP)),
         stamped=[each.snapshot_id for each in stamped],
         groups=[_changed(group) for group in groups],
         elsewhere=len(removed) - sum(map(len, groups)),
@@ -148,16 +147,3 @@ def _exists(storage: Storage, location: str) -> bool:
             raise
         return False
     return True
-
-
-def _outline(metadata: TableMetadata) -> TableMetadata:
-    bare = {
-        version: Snapshot(
-            snapshot_id=version,
-            timestamp_ms=each.timestamp_ms,
-            parent_id=each.parent_id,
-            summary={key: text for key in ("operation", STAMP) if (text := (each.summary or {}).get(key)) is not None},
-        )
-        for version, each in metadata.snapshots.items()
-    }
-    return replace(metadata, snapshots=bare, statistics=())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from limnograph.adapters.iceberg.evidence.changed import FileRows, files_of_commits, live_files_of
 from limnograph.adapters.iceberg.evidence.existence import check_files
 from limnograph.adapters.iceberg.reader import IcebergReader
@@ -22,7 +20,7 @@ def evidence_of(storage: Storage, metadata: TableMetadata, request: EvidenceRequ
     inside = [removed.of(group) for group in request.groups]
     found = check_files(storage, reader, _checked(metadata, request))
     return TableEvidence(
-        metadata=_outline(metadata),
+        metadata=metadata.outlined(("operation", STAMP)),
         stamped=[each.snapshot_id for each in stamped],
         groups=[removed.only(rows).changed() for rows in inside],
         elsewhere=_outside(removed, request).changed().files,
@@ -58,18 +56,3 @@ def _checked(metadata: TableMetadata, request: EvidenceRequest) -> list[Snapshot
         return metadata.ordered
     head = None if metadata.head_id is None else metadata.snapshots.get(metadata.head_id)
     return [] if head is None else [head]
-
-
-def _outline(metadata: TableMetadata) -> TableMetadata:
-    """Metadata with times, parents and stamps of the snapshots only."""
-    bare = {
-        snapshot_id: Snapshot(
-            snapshot_id=snapshot_id,
-            timestamp_ms=each.timestamp_ms,
-            parent_id=each.parent_id,
-            sequence_number=each.sequence_number,
-            summary={key: text for key in ("operation", STAMP) if (text := (each.summary or {}).get(key)) is not None},
-        )
-        for snapshot_id, each in metadata.snapshots.items()
-    }
-    return replace(metadata, snapshots=bare, statistics=())
