@@ -14,3 +14,13 @@ class ActionEvidence(Protocol):
     def evidence(self, due: DueTable, request: EvidenceRequest) -> TableEvidence:
         """The table at its metadata location. Blocks. Raises MetadataError, SourceError."""
         ...
+
+
+class FileFolders(Protocol):
+    """Thread-safe. The production implementation reads in a killable child process with a deadline."""
+
+    def folders(self, due: DueTable) -> list[str]:
+        """Folders of all files that the table's snapshots reach, without those below its location. Reads all of its
+        manifests. Blocks. Raises MetadataError, SourceError.
+        """
+        ...

@@ -31,3 +31,9 @@ class TablePlanner(Protocol):
     def evidence(self, metadata: TableMetadata, request: EvidenceRequest) -> TableEvidence:
         """Commits of an action, their files, and whether files exist. Raises MetadataError, SourceError."""
         ...
+
+    def folders(self, metadata: TableMetadata) -> list[str]:
+        """Folders of all files that the snapshots reach, without those below the table's location. Raises
+        MetadataError, SourceError.
+        """
+        ...

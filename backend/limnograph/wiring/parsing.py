@@ -19,6 +19,7 @@ from limnograph.adapters.sandbox.messages import (
     Outline,
     Question,
     ReadEvidence,
+    ReadFolders,
     ReadStorage,
     Scan,
     StorageAccess,
@@ -105,10 +106,10 @@ class TableParser:
                 yield inspect(found.pointer, found.reader, found.format)
             case AdviseLocation():
                 yield from self._location_for_advice(question)
-            case AdviseTable() | ReadStorage() | ReadEvidence():
+            case AdviseTable() | ReadStorage() | ReadEvidence() | ReadFolders():
                 yield self._planned(question)
 
-    def _planned(self, question: AdviseTable | ReadStorage | ReadEvidence) -> object:
+    def _planned(self, question: AdviseTable | ReadStorage | ReadEvidence | ReadFolders) -> object:
         """What plans need of a table of a catalog, and what they did."""
         metadata, planner = self._for_advice(question.due)
         private = self._access.private
@@ -119,6 +120,8 @@ class TableParser:
             return storage_reading(metadata, planner, snapshot_id=snapshot_id, now=now, private=private)
         if planner is None:
             raise MetadataError("format_unknown", f"tables of format {question.due.format} are not maintained")
+        if isinstance(question, ReadFolders):
+            return planner.folders(metadata)
         return planner.evidence(metadata, question.request)
 
     def _outline(self, question: Outline) -> TableMetadata:

@@ -165,6 +165,12 @@ class ReadEvidence(msgspec.Struct, frozen=True, tag=True):
     request: EvidenceRequest
 
 
+class ReadFolders(msgspec.Struct, frozen=True, tag=True):
+    """Requests the folders of a table's files that are not below its location, as a list of locations."""
+
+    due: DueTable
+
+
 Question = (
     Outline
     | Extract
@@ -178,6 +184,7 @@ Question = (
     | AdviseTable
     | ReadStorage
     | ReadEvidence
+    | ReadFolders
 )
 
 
@@ -225,6 +232,7 @@ decode_work = msgspec.json.Decoder(ManifestWork).decode
 decode_cache_rows = msgspec.json.Decoder(list[CacheRow]).decode
 decode_storage = msgspec.json.Decoder(StorageReading).decode
 decode_evidence = msgspec.json.Decoder(TableEvidence).decode
+decode_folders = msgspec.json.Decoder(list[str]).decode
 decode_facts = msgspec.json.Decoder(list[SnapshotFact]).decode
 
 

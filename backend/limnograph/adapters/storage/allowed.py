@@ -17,6 +17,7 @@ from limnograph.adapters.storage.files import FileStorage, classified
 from limnograph.adapters.storage.places import Location, PathMap, place_of
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.ids import normalise_location
+from limnograph.domain.metadata.table import PLACES
 from limnograph.ports.storage import ListedFile
 
 STORES = {"file", "s3", "gs", "abfs", "hdfs", "oss"}
@@ -26,7 +27,6 @@ _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,220}[A-Za-z0-9]")
 _ADDRESS = re.compile(r"(0x[0-9a-fA-F]+|[\d.]+|localhost)", re.IGNORECASE)
 _STRANGE = re.compile(r"[\x00-\x1f\x7f\\]|^\s*//|^\s*file://[^/]|^\s*(?!file:/)[a-z][a-z0-9+.-]*:(?!//)", re.IGNORECASE)
 """Control characters, backslashes, hosts instead of a path (`//host/share`, `file://host/x`), `s3:/x`, `data:x`."""
-_CLAIMS = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
 _PLACES = ("/", "./", "file:")
 _LOG_FOLDERS = ("_delta_log", ".hoodie")
 
@@ -60,7 +60,7 @@ class TableStorage:
 
     def claim(self, location: str, properties: dict[str, str]) -> None:
         """Allow the locations that the table's own metadata names, as far as claims are trusted on an object store."""
-        for named in (location, *(properties[key] for key in _CLAIMS if key in properties)):
+        for named in (location, *(properties[key] for key in PLACES if key in properties)):
             place = place_of(self._roots.path_map.resolve(named))
             if not _STRANGE.search(named) and self._believable(place):
                 self._allowed.append(place)

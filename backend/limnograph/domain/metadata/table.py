@@ -14,6 +14,8 @@ from limnograph.domain.ids import location_uuid
 from limnograph.domain.metadata.targets import Targets, targets_of
 from limnograph.domain.time import Micros, Millis, to_micros
 
+PLACES = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
+"""Properties of an Iceberg table that lead its writers to other folders than those below its location."""
 MAIN = "main"
 
 

@@ -76,6 +76,10 @@ class DeltaPlanner:
     def evidence(self, metadata: TableMetadata, request: EvidenceRequest) -> TableEvidence:
         return evidence_of(self._storage, self._files, metadata, request)
 
+    def folders(self, metadata: TableMetadata) -> list[str]:
+        """Raises MetadataError: paths of a log are kept as keys only."""
+        raise MetadataError("no_folders", f"folders of files of {metadata.format} tables are not read")
+
 
 def _log_bytes(log: Log) -> int:
     """Commits, checkpoints and checksums of the log."""

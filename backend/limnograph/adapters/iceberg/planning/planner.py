@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from limnograph.adapters.iceberg.evidence.evidence import evidence_of
+from limnograph.adapters.iceberg.evidence.folders import foreign_folders
 from limnograph.adapters.iceberg.held.held_bytes import held_and_freed
 from limnograph.adapters.iceberg.held.tree import storage_tree
 from limnograph.adapters.iceberg.planning.survey import survey
@@ -34,3 +35,6 @@ class IcebergPlanner:
 
     def evidence(self, metadata: TableMetadata, request: EvidenceRequest) -> TableEvidence:
         return evidence_of(self._storage, metadata, request)
+
+    def folders(self, metadata: TableMetadata) -> list[str]:
+        return foreign_folders(self._storage, IcebergReader(self._storage), metadata)

@@ -61,13 +61,18 @@ def free_files(listed: DataFrame, reached: DataFrame) -> list[UnreferencedFile]:
 def _refuse_nested(jvm: IcebergJvm, files: DataFrame, table: Any, location: str) -> None:
     """Metadata of another table below the location (H7): its files would look like unreferenced ones of this table."""
     logged = jvm.iceberg.ReachableFileUtil.metadataFileLocations(table, False)
-    own = {normalise_location(each).rpartition("/")[0] for each in logged}
+    own = {_single_slashes(each).rpartition("/")[0] for each in logged}
     metadata = files.where("location RLIKE '[.]metadata[.]json(|[.]gz)$|/(_delta_log|[.]hoodie)/'")
     folders = metadata.selectExpr(f"regexp_replace({KEY}, '/[^/]*$', '') AS folder").distinct().collect()
-    root = normalise_location(location)
-    for folder in sorted(normalise_location(row.folder) for row in folders):
+    root = _single_slashes(location)
+    for folder in sorted(_single_slashes(row.folder) for row in folders):
         if folder not in {*own, f"{root}/metadata"}:
             raise MetadataError("location_shared", f"another table has its metadata at {folder}")
+
+
+def _single_slashes(location: str) -> str:
+    """A location as `KEY` spells its path."""
+    return re.sub("(?<![:/])/+", "/", normalise_location(location))
 
 
 def remove(jvm: IcebergJvm, opened: OpenedTable, request: ActionRequest, gate: ActionGate) -> ActionOutcome:

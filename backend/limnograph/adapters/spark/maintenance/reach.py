@@ -13,8 +13,11 @@ CONTENT, MANIFEST, LIST, METADATA = range(4)
 """Kinds of files in the order in which they are deleted: what a file names is deleted before the file, so that an
 interrupted deletion can be computed again.
 """
-KEY = "regexp_replace(regexp_replace(location, '^(file:)?/+', 'file:/'), '^s3[an]:', 's3:')"
-"""One spelling of a location: `/x`, `file:/x` and `file:///x` are the same file, as are s3, s3a and s3n."""
+_SCHEMED = "regexp_replace(regexp_replace(location, '^(file:)?/+', 'file:/'), '^s3[an]:', 's3:')"
+KEY = f"regexp_replace({_SCHEMED}, '(?<![:/])/+', '/')"
+"""One spelling of a location: `/x`, `file:/x` and `file:///x` are the same file, as are s3, s3a and s3n. So are `a//b`
+and `a/b`: Hadoop writes the second for the first. On an object store they differ, and one of them is then kept.
+"""
 SCHEME = f"lower(regexp_extract({KEY}, '^([A-Za-z][A-Za-z0-9+.-]*):', 1))"
 AUTHORITY = f"regexp_extract({KEY}, '^[A-Za-z][A-Za-z0-9+.-]*://([^/]*)', 1)"
 PATH = f"regexp_replace({KEY}, '^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?', '')"
