@@ -124,11 +124,10 @@ class MaintainedLake:
             policy=chosen,
             states=self.states,
             maintainer=maintainer,
-            planner=MaintenancePlanner(
-                maintainer, source, chosen, knowledge, prices=Prices(), neighbours=NeighbourFolders(LocalTables())
-            ),
+            planner=MaintenancePlanner(maintainer, source, chosen, knowledge, prices=Prices()),
             evidence=source,
             knowledge=knowledge,
+            neighbours=NeighbourFolders(LocalTables(), source),
             listing=self.listing,
             clock=self.machine,
             prices=Prices(),
@@ -147,7 +146,7 @@ class MaintainedLake:
 
 
 class LocalReader:
-    """Ports AdviceSource and ActionEvidence, in-process."""
+    """Ports AdviceSource, ActionEvidence and FileFolders, in-process."""
 
     def read(self, due: DueTable, now: Millis, retain: RetainedSnapshots | None = None) -> AdviceReading:
         storage = FileStorage({})
@@ -158,6 +157,10 @@ class LocalReader:
     def evidence(self, due: DueTable, request: EvidenceRequest) -> TableEvidence:
         storage = FileStorage({})
         return IcebergPlanner(storage).evidence(IcebergReader(storage).metadata(due.metadata_location), request)
+
+    def folders(self, due: DueTable) -> list[str]:
+        storage = FileStorage({})
+        return IcebergPlanner(storage).folders(IcebergReader(storage).metadata(due.metadata_location))
 
 
 class LocalTables:

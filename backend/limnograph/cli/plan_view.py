@@ -95,6 +95,8 @@ def _result(result: PlanResult) -> str:
         words.append(f"snapshots {', '.join(result.snapshot_ids)}")
     if result.left_behind_files:
         words.append(f"left {counted(result.left_behind_files, 'file')} ({sized(result.left_behind_bytes)}) behind")
+    if result.writers_failed:
+        words.append(f"{counted(result.writers_failed, 'run')} of other jobs failed because of it")
     return ", ".join(words)
 
 

@@ -84,7 +84,7 @@ def _executor(
                 progress=progress,
                 end=lambda: leave(1),
             )
-            yield building.executor_of(parts, maintain, progress)
+            yield MaintenanceExecutor(parts)
         finally:
             session.stop()
 

@@ -117,3 +117,25 @@ def test_facts_are_read_every_ten_minutes_and_again_after_an_error(after: Afterm
     after.later()
     after.watch.look()
     assert after.reads == 3
+
+
+def test_a_plan_says_how_many_runs_failed_because_of_it(after: Aftermath) -> None:
+    after.ran("p1", result_seconds=60.0)
+    after.facts = AftermathFacts(runs=[after.failed("r1")])
+    after.watch.look()
+    fact = after.states.plan("p1")
+    assert fact is not None
+    assert (fact.state, fact.writers_failed) == ("verified", 1)
+    assert fact.reason == "1 run of erase failed because the plan committed first"
+    after.later()
+    after.watch.look()
+    assert after.states.plan("p1") == fact, "nothing new"
+    measured = following(fact, "measured", "limnograph")
+    after.states.record([measured])
+    after.facts = AftermathFacts(runs=[*after.facts.runs, after.failed("r2")])
+    after.later()
+    after.watch.look()
+    told = after.states.plan("p1")
+    assert told is not None
+    assert (told.state, told.writers_failed) == ("measured", 2)
+    assert "2 runs" in (told.reason or "")

@@ -35,7 +35,7 @@ from limnograph.services.maintenance.neighbours import NeighbourFolders
 from limnograph.services.maintenance.parts import ExecutorParts
 from limnograph.services.maintenance.planning import MaintenancePlanner
 from limnograph.services.plans.desk import PlanDesk
-from maintained_lake import DAY_MS, QUICK, LocalTables, policy, rule
+from maintained_lake import DAY_MS, QUICK, LocalReader, LocalTables, policy, rule
 
 NAME = TableName("files", "landing", "orders")
 STORAGE = FileStorage({})
@@ -83,11 +83,10 @@ class DeltaLake:
             policy=chosen,
             states=self.states,
             maintainer=self.maintainer,
-            planner=MaintenancePlanner(
-                self.maintainer, source, chosen, knowledge, prices=Prices(), neighbours=NeighbourFolders(LocalTables())
-            ),
+            planner=MaintenancePlanner(self.maintainer, source, chosen, knowledge, prices=Prices()),
             evidence=source,
             knowledge=knowledge,
+            neighbours=NeighbourFolders(LocalTables(), LocalReader()),
             listing=self.listing,
             clock=self,
             prices=Prices(),

@@ -225,6 +225,34 @@ def test_files_that_another_table_writes_here_are_not_removed(lake: MaintainedLa
     assert theirs.exists()
 
 
+def test_files_that_another_table_imported_are_not_removed(lake: MaintainedLake, tmp_path: Path) -> None:
+    """As `add_files` does it: the files stay where they are, and only the manifests of the other table name them."""
+    lake.add(files=3)
+    lake.later(9 * DAY_MS)
+    theirs = aged(tmp_path / "orders/data/precious.parquet", 8, lake.clock.micros)
+    own = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
+    approved(lake, proposal(lake, own))
+    guest = lake.add("guest", files=1)
+    guest.append(guest.file("eu")._replace(path=f"file://{theirs}"))
+    guest.delete(*[file for file in guest.files() if file.path == f"file://{theirs}"])
+    assert f"file://{theirs}" not in {file.path for file in guest.files()}, "only an older snapshot needs it"
+    assert ran(lake, own)[0] == ("refused", "H7_nested_location")
+    assert theirs.exists()
+
+
+def test_manifests_of_others_that_cannot_be_read_protect_all_files(lake: MaintainedLake, tmp_path: Path) -> None:
+    lake.add(files=3)
+    lake.later(9 * DAY_MS)
+    left = aged(tmp_path / "orders/data/left.parquet", 8, lake.clock.micros)
+    own = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
+    approved(lake, proposal(lake, own))
+    damaged = lake.add("damaged", files=1)
+    for manifest in damaged.manifests[damaged.head() or 0]:
+        Path(manifest.path.removeprefix("file://")).unlink()
+    assert ran(lake, own)[0] == ("refused", "H7_nested_location")
+    assert left.exists()
+
+
 def test_a_table_whose_folders_are_not_known_keeps_unreferenced_files_of_others(
     lake: MaintainedLake, tmp_path: Path
 ) -> None:

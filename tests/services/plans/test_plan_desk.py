@@ -1,5 +1,8 @@
 """Decisions of users: each binds to what they saw, and follows the states of a plan."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from limnograph.adapters.memory.plan_states import MemoryPlanStates
@@ -157,3 +160,39 @@ def test_plans_of_the_database_are_decided_on_while_the_meta_table_cannot_be_rea
     states = MemoryPlanStates()
     states.restore([PROPOSED])
     assert PlanDesk(states, unreadable).approve("p1", HASH, 1, "ann").state == "approved"
+
+
+def test_while_recorded_plans_are_read_others_are_answered_from_the_database() -> None:
+    """The meta table may take long to answer."""
+    reading, answered = threading.Event(), threading.Event()
+    states = MemoryPlanStates()
+    states.restore([PROPOSED])
+
+    def recorded() -> list[PlanFact]:
+        reading.set()
+        assert answered.wait(30)
+        return []
+
+    slow = PlanDesk(states, recorded)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(slow.plans)
+        assert reading.wait(30)
+        assert slow.plan("p1") == PROPOSED
+        with pytest.raises(SourceUnavailable, match="nothing is proposed until then"):
+            slow.record([following(PROPOSED, "withdrawn", "limnograph")])
+        answered.set()
+        assert first.result(30) == [PROPOSED]
+
+
+def test_a_failed_verification_stops_its_action_again_after_the_database_was_lost() -> None:
+    _, states = desk()
+    told = {"table_uuid": "t1", "catalog": "lake", "namespace": "sales", "table": "orders"}
+    now, reason = states.now(), "verification failed: Files of the table do not exist: a."
+    failed = PlanFact(plan_id="p7", seq=8, state="failed", at=now, action="expire_snapshots", reason=reason, **told)
+    engine = PlanFact(
+        plan_id="p8", seq=8, state="failed", at=now, action="rewrite_manifests", reason="no memory", **told
+    )
+    assert len(PlanDesk(states, lambda: [failed, engine]).plans()) == 2
+    (breaker,) = states.breakers()
+    assert (breaker.key, breaker.opened_by) == ("action:expire_snapshots:verification", "p7")
+    assert "Files of the table do not exist: a." in breaker.text

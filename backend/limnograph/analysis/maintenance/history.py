@@ -63,10 +63,12 @@ def bytes_read(facts: Sequence[PlanFact]) -> list[PlanFact]:
 def conflicts_in_a_row(facts: Sequence[PlanFact]) -> int:
     """Conflicts since an action on the table last succeeded. `facts`: of one table, oldest first."""
     count = 0
-    seen: set[tuple[str, int | None]] = set()
+    done, seen = set[tuple[str, int | None]](), set[tuple[str, int | None]]()
     for each in facts:
         if each.state in DONE:
-            count = 0
+            # What is recorded of it later is no further success.
+            count = count if (each.plan_id, each.attempt) in done else 0
+            done.add((each.plan_id, each.attempt))
         elif each.state == "conflicted":
             count += 1
             seen.add((each.plan_id, each.attempt))

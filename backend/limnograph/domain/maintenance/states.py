@@ -54,7 +54,7 @@ MEANINGS: Mapping[PlanState, str] = {
     "refused": "a guard or the policy forbids it",
     "cancelled": "a user cancelled it; nothing was committed",
     "failed": "it failed; nothing was committed, or the verification failed",
-    "partly": "some of its commits are in the table, others are not",
+    "partly": "some of its commits are in the table, others are not; they are not verified yet",
     "unknown": "the executor ended while it was running; the table's commits decide",
 }
 _AGAIN: frozenset[PlanState] = frozenset({"proposed"})
@@ -70,10 +70,10 @@ TRANSITIONS: Mapping[PlanState, frozenset[PlanState]] = {
     "cancelling": frozenset({"committed", "cancelled", "partly", "failed", "unknown"}),
     "conflicted": frozenset({"queued", "superseded", "refused", "proposed"}),
     "committed": frozenset({"verified", "failed", "unknown"}),
-    "verified": frozenset({"measured", "proposed"}),
-    "partly": frozenset({"verified", "failed", "proposed"}),
+    "verified": frozenset({"verified", "measured", "proposed"}),
+    "partly": frozenset({"verified", "failed"}),
     "unknown": frozenset({"committed", "partly", "queued", "cancelled", "failed"}),
-    "measured": _AGAIN,
+    "measured": frozenset({"measured", "proposed"}),
     "dismissed": _AGAIN,
     "withdrawn": _AGAIN,
     "expired": _AGAIN,
@@ -82,8 +82,12 @@ TRANSITIONS: Mapping[PlanState, frozenset[PlanState]] = {
     "cancelled": _AGAIN,
     "failed": _AGAIN,
 }
-"""By state, the states that may follow. The first state of a plan is `proposed`."""
-HELD: frozenset[PlanState] = frozenset({"leased", "checking", "running", "cancelling", "committed", "unknown"})
+"""By state, the states that may follow. The first state of a plan is `proposed`. A result is recorded once more when
+runs of other jobs are found that failed because of it.
+"""
+IN_TABLE: frozenset[PlanState] = frozenset({"committed", "partly"})
+"""States in which the table contains commits that are not verified yet."""
+HELD: frozenset[PlanState] = frozenset({"leased", "checking", "running", "cancelling", "unknown", *IN_TABLE})
 """States in which an executor works on the table, or ended without telling the result."""
 WAITING: frozenset[PlanState] = frozenset({"approved", "queued"})
 """States from which an executor may take the lease."""
@@ -93,6 +97,8 @@ OUTCOMES: frozenset[PlanState] = frozenset({"committed", "partly", "verified", "
 """States that say what became of an action: transitions into them are kept for a while, for breakers and budgets."""
 OUTCOMES_US = 31 * 86_400_000_000
 """How long they are kept at least, microseconds."""
+UNCONFIRMED = "verification failed: "
+"""Beginning of the reason of a plan that failed because the table does not confirm its result."""
 CANCELLABLE: Mapping[PlanState, PlanState] = {
     "approved": "cancelled",
     "queued": "cancelled",

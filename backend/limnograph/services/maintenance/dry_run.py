@@ -27,7 +27,7 @@ class MaintenanceDryRun:
 
     def __init__(self, parts: ExecutorParts) -> None:
         self._parts = parts
-        self._judge = PlanJudge(parts.policy, parts.states, parts.clock, parts.meta_namespaces)
+        self._judge = PlanJudge(parts.policy, parts.states, parts.clock, parts.meta_namespaces, parts.neighbours)
 
     def report(self, plan_id: str | None = None) -> RoundReport:
         """All tables that a policy names and whose mode is not `off`. `plan_id`: only this plan."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from limnograph.analysis.advice.facts import QUIET_MS
 from limnograph.analysis.maintenance.guards.every import unsatisfied
 from limnograph.analysis.maintenance.limits import limits_of, rule_of
-from limnograph.domain.errors import Conflict, LimnographError, PlanMoved
+from limnograph.domain.errors import Conflict, LimnographError, PlanMoved, SourceUnavailable
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.failpoints import FailpointReached
 from limnograph.domain.ids import TableName
@@ -52,8 +52,8 @@ class MaintenanceExecutor:
 
     def __init__(self, parts: ExecutorParts) -> None:
         self._parts = parts
-        self._judge = PlanJudge(parts.policy, parts.states, parts.clock, parts.meta_namespaces)
-        settling = PlanSettling(parts, BreakerPanel(parts.policy, parts.states))
+        self._judge = PlanJudge(parts.policy, parts.states, parts.clock, parts.meta_namespaces, parts.neighbours)
+        settling = PlanSettling(parts, BreakerPanel(parts.policy, parts.states), self._judge)
         self._runner = PlanRunner(parts, self._judge, settling)
         self._recovery = PlanRecovery(parts, settling)
         self._aftermath = AftermathWatch(parts.states, parts.aftermath)
@@ -61,16 +61,18 @@ class MaintenanceExecutor:
 
     def round(self, plan_id: str | None = None, *, waiting_only: bool = False) -> RoundReport:
         """One round. `plan_id`: only this plan. `waiting_only`: only tables of approved plans. Raises SourceError if
-        the states cannot be read.
+        the states cannot be read, or may have been lost.
         """
         began_at, report = time.monotonic(), RoundReport(plans=[], unplanned=[], troubles=[])
+        if not self._parts.rebuilt():
+            raise SourceUnavailable("plans", "the meta table `plans` could not be read; nothing is executed until then")
         if waiting_only and not self._is_awaited():
             return report
         listing = self._parts.listing()
         for sentence in listing.failed:
             report.trouble(sentence.partition(":")[0], sentence)
         locations = {pointer.name: pointer.location for pointer in listing.pointers if self._is_executed(pointer.name)}
-        self._recovery.recover(frozenset(locations), report)
+        self._recovery.recover({pointer.name for pointer in listing.pointers}, listing.complete, report)
         self._look_back()
         report.expired = self._expire()
         now = self._parts.states.now()

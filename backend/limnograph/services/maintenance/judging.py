@@ -13,7 +13,7 @@ from limnograph.analysis.maintenance.decision import (
     decide,
     decisions,
 )
-from limnograph.analysis.maintenance.guards.every import guards_of
+from limnograph.analysis.maintenance.guards.every import OWNED, guards_of, unsatisfied
 from limnograph.analysis.maintenance.guards.facts import GuardFacts
 from limnograph.analysis.maintenance.history import in_order
 from limnograph.analysis.maintenance.limits import mode_of
@@ -24,6 +24,7 @@ from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.plan_states import PlanStates
 from limnograph.services.maintenance import problems as codes
+from limnograph.services.maintenance.neighbours import NeighbourFolders
 from limnograph.services.maintenance.planning import ExactPlan, PlannedTable
 from limnograph.services.maintenance.verification import stamp
 
@@ -39,10 +40,15 @@ class PlanJudge:
     """Immutable after construction. Methods block, and raise SourceError."""
 
     def __init__(
-        self, policy: MaintenancePolicy, states: PlanStates, clock: Clock, meta_namespaces: Collection[str]
+        self,
+        policy: MaintenancePolicy,
+        states: PlanStates,
+        clock: Clock,
+        meta_namespaces: Collection[str],
+        neighbours: NeighbourFolders,
     ) -> None:
         self._policy, self._states, self._clock = policy, states, clock
-        self._meta_namespaces = meta_namespaces
+        self._meta_namespaces, self._neighbours = meta_namespaces, neighbours
 
     def approval_of(self, fact: PlanFact) -> PlanApproval:
         """Who approved a plan. When it is queued, the time of that counts: it is not earlier than the approval."""
@@ -75,7 +81,7 @@ class PlanJudge:
             machine_now=self._clock.now(),
             table_uuid=table.opened.table_uuid,
             own_plans={stamp(plan_id, each) for plan_id, last in names for each in range(1, last + 1)},
-            others=table.known.others,
+            others=self._neighbours.before(exact.plan.action, table.known.others),
             meta_namespaces=self._meta_namespaces,
             readers=table.known.advice.readers,
             unknown_streams=table.known.unknown_streams,
@@ -88,6 +94,17 @@ class PlanJudge:
             real_path=os.path.realpath,
         )
         return guards_of(facts)
+
+    def forbids_deletion(self, table: PlannedTable, exact: ExactPlan, fact: PlanFact) -> str | None:
+        """Why files of snapshots that have expired may not be deleted: what the policy forbids for good, and guards of
+        other tables. None: they may.
+        """
+        approval = self.approval_of(fact)
+        refused = [
+            each.text for each in decisions(self._facts(table, exact, approval, fact)) if each.verdict == "refuse"
+        ]
+        unmet = [each.text for each in unsatisfied(self.guards(table, exact, approval)) if each.code in OWNED]
+        return next(iter([*refused, *unmet]), None)
 
     def is_executed(self, rule: PolicyRule, action: str) -> bool:
         """Whether plans of an action run at all."""

@@ -128,7 +128,7 @@ class LakeKnowledge:
         found = {
             pointer.name: OtherTable(
                 pointer.name,
-                table_uuid=recorded[pointer.name][0] if pointer.name in recorded else None,
+                table_uuid=_uuid_at(pointer.location, *recorded.get(pointer.name, (None, ""))),
                 metadata_location=pointer.location,
             )
             for pointer in self._pointers
@@ -145,6 +145,11 @@ class LakeKnowledge:
         declared = rule.orphans.longest_run_us if rule.orphans else None
         observed = self._recorded.longest_runs_us.get(opened.table_uuid, 0) if self._recorded else 0
         return None if declared is None else max(declared, observed)
+
+
+def _uuid_at(location: str, uuid: str | None, recorded: str) -> str | None:
+    """The recorded uuid of a table; None if its metadata is in another folder now: another table may have the name."""
+    return uuid if location.rpartition("/")[0] == recorded.rpartition("/")[0] else None
 
 
 def retained(metadata: TableMetadata) -> tuple[list[RetainedSnapshot], list[RetainedRef]]:

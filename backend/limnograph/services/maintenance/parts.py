@@ -17,12 +17,14 @@ from limnograph.ports.table_maintainer import TableMaintainer
 from limnograph.services.maintenance.aftermath import AftermathFacts
 from limnograph.services.maintenance.known import TableKnowledge
 from limnograph.services.maintenance.lease_keeper import LeaseTiming
+from limnograph.services.maintenance.neighbours import NeighbourFolders
 from limnograph.services.maintenance.planning import MaintenancePlanner
 
 
 class ExecutorParts(NamedTuple):
     """Shared by the threads of a round; each part is thread-safe or immutable.
 
+    neighbours      what other tables own, read before files are deleted
     listing         the tables of the catalogs that the maintenance file names
     clock           of this machine, compared with that of the database
     executor_id     names this process, and the one that it continues
@@ -32,6 +34,7 @@ class ExecutorParts(NamedTuple):
     stopping        whether the program ends
     end             ends the process at once; called if a lease was lost and its action does not end
     pause           waits some seconds, less if the program ends
+    rebuilt         whether the states have all plans that were ever recorded: if not, decisions of users are missing
     """
 
     policy: MaintenancePolicy
@@ -40,6 +43,7 @@ class ExecutorParts(NamedTuple):
     planner: MaintenancePlanner
     evidence: ActionEvidence
     knowledge: TableKnowledge
+    neighbours: NeighbourFolders
     listing: Callable[[], LakeListing]
     clock: Clock
     prices: Prices
@@ -49,6 +53,7 @@ class ExecutorParts(NamedTuple):
     application_id: str | None = None
     meta_namespaces: Collection[str] = ()
     aftermath: Callable[[Micros], AftermathFacts] = lambda _since: AftermathFacts()
+    rebuilt: Callable[[], bool] = lambda: True
     timing: LeaseTiming = LeaseTiming()
     stopping: Callable[[], bool] = lambda: False
     end: Callable[[], object] = lambda: None

@@ -28,7 +28,6 @@ from limnograph.services.maintenance.narrowing import (
     narrowed_reading,
     oldest_files,
 )
-from limnograph.services.maintenance.neighbours import NeighbourFolders
 
 EXPIRE, ORPHANS = "expire", "orphans"
 
@@ -62,9 +61,7 @@ class PlannedTable(NamedTuple):
 
 
 class MaintenancePlanner:
-    """Immutable after construction; blocks. `knowledge`: what is known of tables besides their own files;
-    `neighbours`: folders of other tables, which are read before unreferenced files may be removed.
-    """
+    """Immutable after construction; blocks. `knowledge`: what is known of tables besides their own files."""
 
     def __init__(
         self,
@@ -74,9 +71,7 @@ class MaintenancePlanner:
         knowledge: TableKnowledge,
         *,
         prices: Prices,
-        neighbours: NeighbourFolders,
     ) -> None:
-        self._neighbours = neighbours
         self._maintainer, self._source, self._policy = maintainer, source, policy
         self._knowledge, self._prices = knowledge, prices
 
@@ -93,8 +88,6 @@ class MaintenancePlanner:
             older_than_ms = to_millis(now) - limits.orphan_age_ms
             try:
                 listed = self._maintainer.unreferenced(opened, older_than_ms)
-                if listed:
-                    known = known._replace(others=self._neighbours.placed(known.others))
             except (MetadataError, SourceError) as error:
                 unlisted = str(error)
         judged = self._judged(reading, known, limits, listed)

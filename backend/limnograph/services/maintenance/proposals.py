@@ -16,9 +16,7 @@ from limnograph.domain.time import Micros
 from limnograph.services.maintenance.plan_progress import ACTOR
 from limnograph.services.maintenance.planning import ExactPlan, PlannedTable
 
-AGAIN: frozenset[PlanState] = frozenset(
-    {"withdrawn", "expired", "superseded", "refused", "verified", "measured", "partly"}
-)
+AGAIN: frozenset[PlanState] = frozenset({"withdrawn", "expired", "superseded", "refused", "verified", "measured"})
 """States after which a plan that is due once more is proposed again. What a user dismissed or cancelled, and what
 failed, waits for a user.
 """

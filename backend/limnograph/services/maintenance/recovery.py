@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from limnograph.analysis.maintenance.limits import rule_of
-from limnograph.domain.errors import ActionCancelled, LeaseLost, LimnographError
+from collections.abc import Collection
+
+from limnograph.domain.errors import ActionCancelled, LimnographError, NotFound
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.maintenance.states import HELD
+from limnograph.ports.table_maintainer import OpenedTable
 from limnograph.services.maintenance import problems as codes
 from limnograph.services.maintenance.lease_keeper import LeaseKeeper
 from limnograph.services.maintenance.parts import ExecutorParts
@@ -26,13 +28,14 @@ class PlanRecovery:
     def __init__(self, parts: ExecutorParts, settling: PlanSettling) -> None:
         self._parts, self._settling = parts, settling
 
-    def recover(self, names: frozenset[TableName], report: RoundReport) -> None:
-        """Decide on all plans whose executor is gone. `names`: tables of this executor's catalogs. One failure does not
-        stop the others.
+    def recover(self, names: Collection[TableName], complete: Collection[str], report: RoundReport) -> None:
+        """Decide on all plans whose executor is gone, also if no policy names their table any more. `names`: tables of
+        this executor's catalogs; `complete`: those of its catalogs of which `names` has all tables. One failure does
+        not stop the others.
         """
         for fact in self._parts.states.plans(LEFT):
             name = TableName(fact.catalog or "", fact.namespace or "", fact.table or "")
-            if name not in names or rule_of(self._parts.policy, name) is None or self._parts.stopping():
+            if (name not in names and name.catalog not in complete) or self._parts.stopping():
                 continue
             try:
                 self._recover(fact, name, report)
@@ -40,22 +43,16 @@ class PlanRecovery:
                 report.trouble(str(name), error)
 
     def _recover(self, fact: PlanFact, name: TableName, report: RoundReport) -> None:
-        parts = self._parts
-        opened = parts.maintainer.open(name)
-        if opened.table_uuid != fact.table_uuid:
-            return  # another table took its name; its plans expire
-        own = any(
-            each.table_uuid == opened.table_uuid and each.executor_id == parts.executor_id
-            for each in parts.states.holders()
-        )
-        lease = parts.states.acquire(opened.table_uuid, parts.executor_id, fact.plan_id)
+        parts, uuid = self._parts, fact.table_uuid or ""
+        own = any(each.table_uuid == uuid and each.executor_id == parts.executor_id for each in parts.states.holders())
+        lease = parts.states.acquire(uuid, parts.executor_id, fact.plan_id)
         if lease is None:
             return  # it is being worked on
         with LeaseKeeper(parts.states, lease, parts.timing, end=parts.end) as keeper:
             if lease.taken_over and not own:
                 parts.pause(parts.timing.grace_s)
             found = parts.states.plan(fact.plan_id)
-            if found is None or found.state not in LEFT or found.table_uuid != opened.table_uuid:
+            if found is None or found.state not in LEFT or found.table_uuid != uuid:
                 return
             progress = PlanProgress(parts.states, found, keeper, parts.stopping)
             text = self._decided(progress, name)
@@ -64,7 +61,9 @@ class PlanRecovery:
             parts.progress(f"{name}: {found.action} {found.plan_id[:8]} recovered: {progress.fact.state}")
 
     def _decided(self, progress: PlanProgress, name: TableName) -> str | None:
-        state = progress.fact.state
+        state, opened = progress.fact.state, self._opened(name)
+        if opened is None or opened.table_uuid != progress.fact.table_uuid:
+            return self._ended(progress, name, gone=opened is None)
         if state == "conflicted":
             progress.enter("queued", problem=codes.CONFLICT, not_before=self._settling.retry_at(progress.fact))
             return None
@@ -76,7 +75,19 @@ class PlanRecovery:
             return TEXT
         if state == "running":
             progress.enter("unknown", reason="its executor ended while it was running")
-        opened = self._parts.maintainer.open(name)
-        if opened.table_uuid != progress.fact.table_uuid:
-            raise LeaseLost(f"{name} became another table")
         return self._settling.resume(progress, opened)
+
+    def _opened(self, name: TableName) -> OpenedTable | None:
+        """The table as it is now; None: the catalog has none of this name."""
+        try:
+            return self._parts.maintainer.open(name)
+        except NotFound:
+            return None
+
+    def _ended(self, progress: PlanProgress, name: TableName, *, gone: bool) -> str:
+        """The end of a plan whose table was dropped or renamed, or lost its name to another one."""
+        if progress.fact.state not in _NOT_RUN | {"conflicted"}:
+            return self._settling.lost(progress, name, gone=gone)
+        text = f"{name} {'is no longer in the catalog' if gone else 'is another table now'}; nothing of the plan ran."
+        progress.enter("superseded", problem=codes.TABLE_GONE if gone else codes.ANOTHER_TABLE, reason=text)
+        return text

@@ -6,41 +6,55 @@ from typing import Any, NamedTuple
 
 from limnograph.analysis.advice.facts import DAY_MS
 from limnograph.analysis.advice.planned import PlannedAction
+from limnograph.analysis.maintenance.limits import rule_of
 from limnograph.domain.advice.reading import AdviceReading
-from limnograph.domain.errors import ActionCancelled, ActionConflict, LimnographError, MetadataError, SourceError
+from limnograph.domain.errors import (
+    ActionCancelled,
+    ActionConflict,
+    LimnographError,
+    MetadataError,
+    SourceError,
+    SourceUnavailable,
+)
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.maintenance.actions import DELETING
 from limnograph.domain.maintenance.evidence import TableEvidence
-from limnograph.domain.maintenance.states import PlanState
+from limnograph.domain.maintenance.states import IN_TABLE, UNCONFIRMED, PlanState
 from limnograph.domain.time import Micros, to_millis
 from limnograph.ports.table_maintainer import ActionOutcome, OpenedTable
 from limnograph.services.maintenance import problems as codes
 from limnograph.services.maintenance.breaker_panel import BreakerPanel
+from limnograph.services.maintenance.judging import PlanJudge
 from limnograph.services.maintenance.parts import ExecutorParts
 from limnograph.services.maintenance.plan_progress import PlanProgress
-from limnograph.services.maintenance.planning import due_at
+from limnograph.services.maintenance.planning import ExactPlan, due_at
 from limnograph.services.maintenance.requests import request_of
 from limnograph.services.maintenance.results import amounts, committed, recorded_plan
 from limnograph.services.maintenance.verification import (
     CheckedAction,
     VerificationProblem,
     evidence_request,
+    part_of,
     stamp_of,
     verify,
 )
 
 STOPPED = "the executor was stopped while it was running"
+KEPT = "the files that only the expired snapshots needed are not deleted."
 
 
 class ActionEnd(NamedTuple):
-    """How the engine ended. `error`: None if it reports success. `where`: condition of the plan's partitions."""
+    """How the engine ended. `error`: None if it reports success. `where`: condition of the plan's partitions. `note`:
+    for users, recorded with the verification.
+    """
 
     action: CheckedAction
     where: str | None
     outcome: ActionOutcome
     error: LimnographError | None
     seconds: float | None
+    note: str | None = None
 
 
 class PlanSettling:
@@ -48,12 +62,14 @@ class PlanSettling:
     stays as it is, and the next round decides.
     """
 
-    def __init__(self, parts: ExecutorParts, panel: BreakerPanel) -> None:
-        self._parts, self._panel = parts, panel
+    def __init__(self, parts: ExecutorParts, panel: BreakerPanel, judge: PlanJudge) -> None:
+        self._parts, self._panel, self._judge = parts, panel, judge
 
     def settle(self, progress: PlanProgress, name: TableName, end: ActionEnd) -> str | None:
         """Record what is in the table after an action; returns a sentence if it is not simply done."""
         opened = self._parts.maintainer.open(name)
+        if opened.table_uuid != progress.fact.table_uuid:
+            return self.lost(progress, name)
         stamped = self._parts.maintainer.stamped(opened, stamp_of(progress.fact))
         if end.error is not None and not stamped:
             return self._without_commit(progress, opened, end)
@@ -62,8 +78,15 @@ class PlanSettling:
         progress.enter(
             "partly" if is_part else "committed", **committed(stamped, end.outcome, end.seconds, self._parts.prices)
         )
-        text = self.verified(progress, opened, end._replace(action=action))
-        return text or (None if end.error is None else str(end.error))
+        note = None if end.error is None else str(end.error)
+        return self.verified(progress, opened, end._replace(action=action, note=note)) or note
+
+    def lost(self, progress: PlanProgress, name: TableName, *, gone: bool = False) -> str:
+        """End a plan whose table is no longer there, so that nothing of it can be verified."""
+        what = "is no longer in the catalog" if gone else "is another table now"
+        text = f"{name} {what}: what the plan did to the approved table cannot be verified."
+        progress.enter("failed", problem=codes.TABLE_GONE if gone else codes.ANOTHER_TABLE, reason=text)
+        return text
 
     def verified(self, progress: PlanProgress, opened: OpenedTable, end: ActionEnd) -> str | None:
         """Verify commits that are recorded as committed; returns what the table does not confirm."""
@@ -71,8 +94,11 @@ class PlanSettling:
         self._parts.failpoints.reach("maintain.verified")
         if found:
             return self._unconfirmed(progress, opened.name, found)
-        if progress.fact.state == "committed" and evidence is not None:
-            progress.enter("verified", **amounts(end.action.plan, evidence, end.outcome))
+        if progress.fact.state in IN_TABLE and evidence is not None:
+            notes = [each for each in (part_of(end.action, evidence), end.note) if each]
+            progress.enter(
+                "verified", reason=" ".join(notes) or None, **amounts(end.action.plan, evidence, end.outcome)
+            )
         base = end.action.base
         self._panel.after(progress.fact, opened.name, base.survey.bytes if base and base.survey else None)
         return None
@@ -96,7 +122,7 @@ class PlanSettling:
         """A failed verification stops the action for the fleet until a user closes the breaker."""
         text = " ".join(each.text for each in found)
         self._panel.unconfirmed(progress.fact, name, text)
-        progress.enter("failed", problem=found[0].code, reason=f"verification failed: {text}")
+        progress.enter("failed", problem=found[0].code, reason=f"{UNCONFIRMED}{text}")
         return text
 
     def _without_commit(self, progress: PlanProgress, opened: OpenedTable, end: ActionEnd) -> str | None:
@@ -119,28 +145,30 @@ class PlanSettling:
 
     def resume(self, progress: PlanProgress, opened: OpenedTable, end: ActionEnd | None = None) -> str | None:
         """Decide by the table what became of an action whose end is not known: it is in the state `unknown`,
-        `cancelling` or `committed`. `end`: if this process ran it.
+        `cancelling`, `committed` or `partly`. `end`: if this process ran it.
         """
-        fact = progress.fact
+        fact, note = progress.fact, None
+        is_known = fact.state in IN_TABLE
         plan = end.action.plan if end else recorded_plan(fact, opened.table_uuid)
         stamped = self._parts.maintainer.stamped(opened, stamp_of(fact))
         if plan is None:
             text = "The recorded arguments are not those of the plan's id: what it did cannot be verified."
-            state: PlanState = "failed" if stamped or fact.state == "committed" else "cancelled"
+            state: PlanState = "failed" if stamped or is_known else "cancelled"
             progress.enter(state, problem=codes.FORGED, reason=text, snapshot_ids=stamped)
             return text
         outcome = ActionOutcome(left_behind=None)
-        if plan.action == "expire_snapshots" and fact.state != "committed":
+        if plan.action == "expire_snapshots" and not is_known:
             if not self._are_expired(opened, plan):
                 return self._again(progress, opened, end)
-            outcome = self._finished(opened, plan, fact)
-        elif not stamped and fact.state != "committed":
+            if (note := self._kept_back(opened, plan, fact)) is None:
+                outcome = self._finished(opened, plan, fact)
+        elif not stamped and not is_known:
             return self._again(progress, opened, end)
         base = end.action.base if end else self._base(opened, fact)
-        action = CheckedAction(plan, base, partial=_is_partial(plan))
-        if fact.state != "committed":
+        action = CheckedAction(plan, base, partial=_is_partial(plan) or fact.state == "partly")
+        if not is_known:
             progress.enter("committed", **committed(stamped, outcome, None, self._parts.prices))
-        return self.verified(progress, opened, ActionEnd(action, None, outcome, None, None))
+        return self.verified(progress, opened, ActionEnd(action, None, outcome, None, None, note))
 
     def _again(self, progress: PlanProgress, opened: OpenedTable, end: ActionEnd | None) -> str:
         """Nothing of it is in the table: it is queued once more, or ends."""
@@ -164,6 +192,19 @@ class PlanSettling:
         request = evidence_request("", plan)
         evidence = self._parts.evidence.evidence(due_at(opened), request)
         return bool(plan.snapshots) and not set(plan.snapshots) & set(evidence.metadata.snapshots)
+
+    def _kept_back(self, opened: OpenedTable, plan: PlannedAction, fact: PlanFact) -> str | None:
+        """Why the files of an interrupted expiry stay, although its snapshots are gone: a policy that became stricter,
+        another table that may need them. None: they are deleted. Raises SourceUnavailable if that is not known yet.
+        """
+        rule = rule_of(self._parts.policy, opened.name)
+        if rule is None:
+            return f"No policy names {opened.name} any more: {KEPT}"
+        table = self._parts.planner.plan(opened, rule, self._parts.states.now(), listing=False)
+        if table.known.others is None:
+            raise SourceUnavailable("catalogs", "not all have answered; an interrupted expiry continues when they do")
+        found = self._judge.forbids_deletion(table, ExactPlan(fact.plan_id, plan), fact)
+        return None if found is None else f"{found} {KEPT[0].upper()}{KEPT[1:]}"
 
     def _finished(self, opened: OpenedTable, plan: PlannedAction, fact: PlanFact) -> ActionOutcome:
         """Delete what the interrupted expiry should have deleted, and only if the recorded metadata file is one of this

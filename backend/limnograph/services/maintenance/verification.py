@@ -74,6 +74,16 @@ def verify(action: CheckedAction, evidence: TableEvidence, rows: RowCount) -> li
     return [*found, *_existence(evidence)]
 
 
+def part_of(action: CheckedAction, evidence: TableEvidence) -> str | None:
+    """A sentence if only some of the approved files were rewritten; None: all, or the plan names no files."""
+    planned = sum(int(group["files"]) for group in _groups(action.plan))
+    is_deletes = action.plan.action == "rewrite_position_delete_files"
+    done = (evidence.removed_deletes if is_deletes else evidence.removed_data).files
+    if not action.partial or done >= planned:
+        return None
+    return f"{done:,} of {counted(planned, 'approved file')} were rewritten; what is still due is planned again."
+
+
 def _commits(action: CheckedAction, evidence: TableEvidence) -> Iterator[VerificationProblem]:
     options, count, most = action.plan.options, len(evidence.stamped), 1
     if action.plan.action == "optimize":

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from limnograph.domain.facts.plans import PlanFact
-from limnograph.domain.maintenance.states import HELD, PlanState
+from limnograph.domain.maintenance.states import HELD, IN_TABLE, PlanState
 from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.inbox import Inbox, Kind
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
@@ -23,7 +23,7 @@ from limnograph.services.sources.inbox_items import facts_of_items
 
 _KIND: Kind = "plan"
 _COLUMNS = ("plan_id", "seq", "at", "state", "attempt", "table_uuid", "action", "result_files_in", "result_files_out")
-_DONE: frozenset[PlanState] = frozenset({"committed", "verified", "measured"})
+_DONE: frozenset[PlanState] = frozenset({"verified", "measured", *IN_TABLE})
 _LEAST_S, _STALE_S = 1.0, 1_800.0
 """Least time between two looks at the inbox; most, after which committed items may be gone from it."""
 _SKEW = 3_600_000_000
@@ -127,7 +127,7 @@ class _Attempt:
     @property
     def span(self) -> AttemptSpan | None:
         """None if it ended before its action began."""
-        is_open = self._last.state in HELD and self._last.state not in {"committed", "unknown"}
+        is_open = self._last.state in HELD - IN_TABLE - {"unknown"}
         if self._start is None or not (self._ran or is_open):
             return None
         last = self._last

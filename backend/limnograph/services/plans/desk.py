@@ -4,36 +4,30 @@ from __future__ import annotations
 
 import logging
 import re
-import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from limnograph.domain.errors import Forbidden, InvalidInput, LimnographError, NotFound, PlanMoved, SourceUnavailable
+from limnograph.domain.errors import Forbidden, InvalidInput, NotFound, PlanMoved, SourceUnavailable
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.leases import MaintenanceBreaker
 from limnograph.domain.maintenance.moves import following
 from limnograph.domain.maintenance.states import CANCELLABLE, PlanState
 from limnograph.domain.time import Micros
 from limnograph.ports.plan_states import PlanStates
-from limnograph.services.plans.rebuild import rebuild
+from limnograph.services.plans.rebuild import StatesRebuild
 
 LONGEST_REASON = 1_000
-RETRY_S = 60.0
-"""Least time between two attempts to rebuild a lost database."""
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _log = logging.getLogger("limnograph.plans")
 
 
 class PlanDesk:
     """`recorded`: last transitions of all plans that the meta table `plans` has, for a lost database. It is read once,
-    before the first answer. Thread-safe: `_rebuilt` and `_next_try` are guarded by `_lock`. Methods block; they raise
-    SourceError, NotFound, PlanMoved, InvalidInput and Forbidden.
+    by the first caller; others do not wait for it. Immutable after construction. Methods block; they raise SourceError,
+    NotFound, PlanMoved, InvalidInput and Forbidden.
     """
 
     def __init__(self, states: PlanStates, recorded: Callable[[], Iterable[PlanFact]]) -> None:
-        self._known, self._recorded = states, recorded
-        self._lock = threading.Lock()
-        self._rebuilt, self._next_try = False, 0.0
+        self._known, self._rebuild = states, StatesRebuild(states, recorded)
 
     def plan(self, plan_id: str) -> PlanFact:
         """The last transition of a plan. Raises NotFound."""
@@ -54,7 +48,7 @@ class PlanDesk:
         """Record transitions of the rules, all or none. Raises SourceError while the recorded plans cannot be read: a
         plan that a lost database lacks would begin again.
         """
-        if not self._is_rebuilt():
+        if not self._rebuild.is_done():
             raise SourceUnavailable("plans", "the meta table `plans` could not be read; nothing is proposed until then")
         return self._known.record(facts)
 
@@ -107,23 +101,11 @@ class PlanDesk:
 
     @property
     def _states(self) -> PlanStates:
-        """The states. While a lost database cannot be rebuilt, it is used as it is: plans that it has are right, and
+        """The states. While a lost database is not rebuilt, it is used as it is: plans that it has are right, and
         others are unknown.
         """
-        self._is_rebuilt()
+        self._rebuild.is_done()
         return self._known
-
-    def _is_rebuilt(self) -> bool:
-        """Rebuild a lost database, at the first call and after a failure; whether that has succeeded."""
-        with self._lock:
-            if not self._rebuilt and time.monotonic() >= self._next_try:
-                try:
-                    rebuild(self._known, self._recorded())
-                    self._rebuilt = True
-                except LimnographError as error:
-                    self._next_try = time.monotonic() + RETRY_S
-                    _log.warning("recorded plans could not be compared with the meta table: %s", error)
-            return self._rebuilt
 
     def _seen(self, plan_id: str, seq: int) -> PlanFact:
         """A plan that must be at the transition that the caller saw."""

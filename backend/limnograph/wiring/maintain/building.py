@@ -13,16 +13,15 @@ from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.sandbox.idle import IdlePool
 from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.errors import LimnographError, SettingsError
+from limnograph.domain.errors import SettingsError
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.lake import LakeListing
-from limnograph.services.maintenance.executor import MaintenanceExecutor
 from limnograph.services.maintenance.lease_keeper import LeaseTiming
 from limnograph.services.maintenance.neighbours import NeighbourFolders
 from limnograph.services.maintenance.parts import ExecutorParts
 from limnograph.services.maintenance.planning import MaintenancePlanner
 from limnograph.services.plans.plan_records import PlanRecords
-from limnograph.services.plans.rebuild import rebuild
+from limnograph.services.plans.rebuild import StatesRebuild
 from limnograph.services.watcher.catalog_actions import WatchMode
 from limnograph.settings import FILES
 from limnograph.settings.maintenance import MaintainSettings
@@ -103,10 +102,12 @@ def parts_of(
     settings, clock = maintain.settings, SystemClock()
     prices, knowledge = prices_of(settings.prices), RecordedKnowledge(settings, clock)
     names, pool = written(maintain), IdlePool()
+    evidence = EvidencedTables(settings, pool)
     spark = SparkMaintainer(session, settings.state_dir.absolute() / "maintain")
     maintainer = CatalogMaintainers(names, spark, delta_maintainer(settings) if FILES in names else None)
     lake = SettingsLake(settings, WatchMode.NOW, progress=progress)
     states = SqlPlanStates(InboxDatabase(settings.inbox_url))
+    records = PlanRecords(SqlInbox(settings.inbox_url), embedded_engine(settings))
     return ExecutorParts(
         policy=maintain.policy,
         states=states,
@@ -117,10 +118,10 @@ def parts_of(
             maintain.policy,
             knowledge,
             prices=prices,
-            neighbours=NeighbourFolders(SandboxTables(access_of(settings))),
         ),
-        evidence=EvidencedTables(settings, pool),
+        evidence=evidence,
         knowledge=knowledge,
+        neighbours=NeighbourFolders(SandboxTables(access_of(settings)), evidence),
         listing=lambda: _only(knowledge.saw(lake.listing()), frozenset(names)),
         clock=clock,
         prices=prices,
@@ -130,6 +131,7 @@ def parts_of(
         aftermath=lambda since: aftermath_since(settings, since, clock.now()),
         meta_namespaces=[f"{settings.meta_catalog}.{settings.meta.namespace}"],
         application_id=session.sparkContext.applicationId,
+        rebuilt=StatesRebuild(states, lambda: records.newest().values()).is_done,
         timing=timing,
         stopping=stop.is_set,
         end=end,
@@ -137,26 +139,14 @@ def parts_of(
     )
 
 
-def executor_of(parts: ExecutorParts, maintain: MaintainSettings, progress: Progress) -> MaintenanceExecutor:
-    """The executor, after a lost database was rebuilt from the meta table."""
-    settings = maintain.settings
-    try:
-        records = PlanRecords(SqlInbox(settings.inbox_url), embedded_engine(settings))
-        if restored := rebuild(parts.states, records.newest().values()):
-            progress(f"{restored} plans were restored from the meta table")
-    except LimnographError as error:
-        progress(f"recorded plans could not be compared with the meta table: {error}")
-    return MaintenanceExecutor(parts)
-
-
 def _only(listing: LakeListing, catalogs: frozenset[str]) -> LakeListing:
-    """Tables of these catalogs; of those without one, Delta tables."""
+    """Tables of these catalogs; of those without one, Delta tables, whose folders may be others tomorrow."""
     pointers = tuple(
         each
         for each in listing.pointers
         if each.name.catalog in catalogs and (each.name.catalog != FILES or each.format == "delta")
     )
-    return listing._replace(pointers=pointers)
+    return listing._replace(pointers=pointers, complete=listing.complete & (catalogs - {FILES}))
 
 
 def jvm_of(session: SparkSession) -> int | None:

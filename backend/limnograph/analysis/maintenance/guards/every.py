@@ -30,6 +30,10 @@ TEMPORARY = frozenset(
 """Codes of guards that may hold later without a change of the plan: wait. All others refuse it."""
 
 
+OWNED = frozenset({neighbours.IDENTITY, neighbours.COLLECTION, neighbours.TWIN, neighbours.COPY, neighbours.OWN_TABLE})
+"""Codes of guards that say whether a table's files are its own to delete."""
+
+
 def guards_of(facts: GuardFacts) -> list[PlanGuard]:
     """The guards that concern the action. O(snapshots + files + other tables)."""
     return [found for guard in GUARDS if (found := guard(facts)) is not None]

@@ -11,6 +11,7 @@ from limnograph.domain.advice.document import PlanGuard
 from limnograph.domain.ids import LOCATION_UUID
 
 NESTED, TWIN, SPELLING = "H7_nested_location", "H8_twin", "H9_spelling"
+IDENTITY, COLLECTION = "table_identity", "gc_enabled"
 OWN_TABLE, COPY, MOVED = "H17_own_table", "H18_restored_copy", "location_moved"
 _OTHERS = "All other tables of the catalogs are"
 VERSION_PROPERTY = "limnograph.schema-version"
@@ -114,14 +115,13 @@ def own_table(facts: GuardFacts) -> PlanGuard | None:
 
 def identity(facts: GuardFacts) -> PlanGuard:
     """The table under this name is the one for which the plan was approved."""
-    code = "table_identity"
     if facts.table_uuid is None:
-        return not_known(code, "The uuid of the table for which the plan was approved is")
+        return not_known(IDENTITY, "The uuid of the table for which the plan was approved is")
     if facts.table_uuid != facts.metadata.table_uuid:
-        return answer(code, "Another table has this name now: its uuid differs from the approved one.", ok=False)
+        return answer(IDENTITY, "Another table has this name now: its uuid differs from the approved one.", ok=False)
     if facts.deletes and facts.metadata.table_uuid.startswith(LOCATION_UUID):
-        return answer(code, "The table has no uuid of its own, so that a copy cannot be recognised.", ok=False)
-    return answer(code, "The table is the one for which the plan was approved.", ok=True)
+        return answer(IDENTITY, "The table has no uuid of its own, so that a copy cannot be recognised.", ok=False)
+    return answer(IDENTITY, "The table is the one for which the plan was approved.", ok=True)
 
 
 def collection(facts: GuardFacts) -> PlanGuard | None:
@@ -134,4 +134,4 @@ def collection(facts: GuardFacts) -> PlanGuard | None:
         if refused
         else "The table's property gc.enabled permits deletion."
     )
-    return answer("gc_enabled", text, ok=not refused)
+    return answer(COLLECTION, text, ok=not refused)
