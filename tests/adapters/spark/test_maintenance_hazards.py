@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lakes import Lake
+from lakes import SCHEMA, Lake
 from limnograph.adapters.spark.maintenance.jvm import IcebergJvm
 from limnograph.adapters.spark.maintenance.orphans import free_files
 from limnograph.domain.errors import ActionConflict, MetadataError, SourceRejected
@@ -197,6 +197,26 @@ def test_h7_the_files_of_a_nested_table_are_not_listed(world: SparkWorld, jvm: I
         world.maintainer.unreferenced(world.maintainer.open(name), FAR_MS)
 
 
+def test_h7_an_expiry_spares_a_file_that_was_imported_from_another_table(world: SparkWorld, jvm: IcebergJvm) -> None:
+    for expire in ("ours", "raw"):
+        owner, guest = world.table(), world.table()
+        file = jvm.load(owner).newScan().planFiles().iterator().next().file()
+        jvm.load(guest).newAppend().appendFile(file).commit()
+        for region in ("a", "b"):
+            world.overwrite(guest, region)
+        lost = [each for each in world.live(owner) if not world.exists(each)]
+        assert lost == []
+        if expire == "ours":
+            ids = world.snapshots(guest)[:-1]
+            done = execute(world, guest, request("h7e", "expire_snapshots", snapshots=ids))
+            assert (done.left_behind, world.snapshots(guest)[:-1]) == ([file.location()], [])
+            assert done.deleted_files
+            assert all(map(world.exists, world.live(owner)))
+        else:
+            jvm.actions.expireSnapshots(jvm.load(guest)).expireOlderThan(FAR_MS).retainLast(1).execute()
+            assert not world.exists(file.location()), "Iceberg's own expiry deleted a live file of the owner"
+
+
 def test_h8_live_files_of_a_twin_are_unreferenced_files_of_the_first(world: SparkWorld) -> None:
     """Nothing in the table or below its location tells: only a comparison of all tables of the catalogs does."""
     name = world.table()
@@ -207,6 +227,16 @@ def test_h8_live_files_of_a_twin_are_unreferenced_files_of_the_first(world: Spar
     assert (opened.table_uuid, opened.location) == (other.table_uuid, other.location)
     theirs = {*world.live(twin)} - {*world.live(name)}
     assert theirs < {file.location for file in world.maintainer.unreferenced(opened, FAR_MS)}
+
+
+def test_h9_live_files_below_a_location_with_a_doubled_slash_are_referenced(world: SparkWorld, tmp_path: Path) -> None:
+    """Hadoop writes `a/b` for `a//b`; the table's location keeps both slashes."""
+    name = TableName.of(world.lake.name, [world.namespace], "odd")
+    made = world.lake.catalog.create_table(world.path(name), SCHEMA, location=f"file://{tmp_path}//odd")
+    made.append(world.rows_of("a"))
+    world.spark.sql(f"INSERT INTO {world.sql(name)} VALUES (2, 'b')")
+    assert {"//" in each.removeprefix("file://") for each in world.live(name)} == {True, False}
+    assert world.maintainer.unreferenced(world.maintainer.open(name), FAR_MS) == []
 
 
 def frame(jvm: IcebergJvm, *locations: str) -> DataFrame:
@@ -220,6 +250,8 @@ def frame(jvm: IcebergJvm, *locations: str) -> DataFrame:
         ("/lake/t/data/a", "file:///lake/t/data/a"),
         ("s3://lake/t/a", "s3a://lake/t/a"),
         ("s3n://lake/t/a%20b=1", "s3://lake/t/a%20b=1"),
+        ("file:///lake//t/data/a", "file:/lake/t/data/a"),
+        ("hdfs://nn1/lake//t/data/a", "hdfs://nn1/lake/t/data/a"),
     ],
 )
 def test_h9_another_spelling_is_the_same_file(jvm: IcebergJvm, listed: str, reached: str) -> None:

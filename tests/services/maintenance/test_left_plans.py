@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.failpoints import FailpointReached
 from limnograph.domain.ids import TableName
+from limnograph.domain.maintenance.moves import following
 from limnograph.domain.maintenance.policy import MaintenancePolicy, PolicyReader, RetainedSnapshots
 from limnograph.ports.table_maintainer import STAMP
 from limnograph.services.maintenance.known import RecordedFacts
@@ -183,3 +184,20 @@ def test_a_catalog_that_does_not_respond_ends_nothing(lake: MaintainedLake) -> N
 
     lake.executor(COMPACT, maintainer=Silent()).round()
     assert [fact.state for fact in lake.states.plans()] == ["running"]
+
+
+@pytest.mark.parametrize("is_replaced", [True, False])
+def test_an_approved_plan_does_not_outlive_its_table(lake: MaintainedLake, is_replaced: bool) -> None:
+    chosen = policy("approve", rule(actions=frozenset({"compact"})))
+    lake.add(files=6)
+    lake.executor(chosen).round()
+    (fact,) = lake.states.plans()
+    lake.states.record([following(fact, "approved", "ann")])
+    del lake.tables[NAME]
+    if is_replaced:
+        lake.add("orders", files=1, table_uuid="00000000-0000-4000-8000-000000000000")
+    lake.executor(chosen).round()
+    last = lake.states.plan(fact.plan_id)
+    assert last is not None
+    assert (last.state, last.problem) == ("superseded", "another_table" if is_replaced else "table_gone")
+    assert lake.maintainer.ran == []

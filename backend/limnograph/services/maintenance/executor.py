@@ -20,6 +20,9 @@ from limnograph.domain.maintenance.actions import PROCEDURES, place_of
 from limnograph.domain.maintenance.policy import PolicyRule
 from limnograph.domain.maintenance.states import WAITING
 from limnograph.domain.time import Micros, Millis, to_micros
+from limnograph.ports.lake import LakeListing
+from limnograph.ports.table_maintainer import OpenedTable
+from limnograph.services.maintenance import problems as codes
 from limnograph.services.maintenance.aftermath import AftermathWatch
 from limnograph.services.maintenance.breaker_panel import BreakerPanel
 from limnograph.services.maintenance.judging import PlanJudge
@@ -77,6 +80,7 @@ class MaintenanceExecutor:
         report.expired = self._expire()
         now = self._parts.states.now()
         found = [fact for fact in self._parts.states.plans(WAITING) if (fact.not_before or 0) <= now]
+        self._supersede_gone(listing)
         waiting = {name for fact in found if (name := named(fact)) in locations}
         chosen = [*sorted(waiting), *sorted(locations.keys() - waiting)]
         if plan_id is not None:
@@ -89,6 +93,22 @@ class MaintenanceExecutor:
             report.merge(each)
         report.seconds = round(time.monotonic() - began_at, 3)
         return report
+
+    def _supersede_gone(self, listing: LakeListing) -> None:
+        """End approved plans of tables that are in no catalog any more: they would wait for ever."""
+        names = {str(pointer.name) for pointer in listing.pointers} | listing.listed
+        for fact in self._parts.states.plans(WAITING):
+            name = named(fact)
+            if name.catalog in listing.complete and str(name) not in names:
+                text = f"{name} is no longer in the catalog."
+                self._recorded(next_of(fact, "superseded", problem=codes.TABLE_GONE, reason=text))
+
+    def _supersede_others(self, opened: OpenedTable) -> None:
+        """End approved plans of another table that had this one's name."""
+        for fact in self._parts.states.plans(WAITING):
+            if named(fact) == opened.name and fact.table_uuid != opened.table_uuid:
+                text = f"The catalog's table {opened.name} is another one than at approval."
+                self._recorded(next_of(fact, "superseded", problem=codes.ANOTHER_TABLE, reason=text))
 
     def _look_back(self) -> None:
         """What earlier actions did to jobs may stop further ones."""
@@ -157,6 +177,8 @@ class MaintenanceExecutor:
         parts, handled = self._parts, set[str]()
         while len(handled) < MOST_PLANS and not parts.stopping():
             opened, now = parts.maintainer.open(name), parts.states.now()
+            if not handled:
+                self._supersede_others(opened)
             planned = parts.planner.plan(opened, rule, now)
             self._seen[name] = _PlannedState(
                 opened.metadata_location, _again_at(planned, now, limits_of(parts.policy, rule).quiet_ms or QUIET_MS)
