@@ -65,6 +65,14 @@ def test_its_pod_is_that_of_the_pipeline_with_the_policy_and_the_writers_secret(
     assert selector.items() <= of_kind("Deployment")["spec"]["template"]["metadata"]["labels"].items()
 
 
+def test_lists_of_interrupted_expiries_survive_the_pod() -> None:
+    volumes = {volume["name"]: volume for volume in POD["volumes"]}
+    claim = of_kind("PersistentVolumeClaim")
+    assert volumes["state"]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+    assert claim["spec"]["accessModes"] == ["ReadWriteOnce"]
+    assert of_kind("Deployment")["spec"]["strategy"]["type"] == "Recreate", "two pods cannot share the volume"
+
+
 def test_its_file_loads_with_the_settings_and_shares_the_servers_database(tmp_path: Path) -> None:
     text = (HERE / "maintenance.toml").read_text()
     place = next(mount["mountPath"] for mount in CONTAINER["volumeMounts"] if mount["name"] == "writer")

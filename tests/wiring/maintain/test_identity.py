@@ -29,6 +29,16 @@ def test_the_jvm_of_the_predecessor_must_have_ended(tmp_path: Path) -> None:
             assert jvm.poll() is not None or time.monotonic() - began_at > 0.5
 
 
+def test_a_jvm_that_does_not_end_keeps_its_name(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as jvm:
+        with ExecutorIdentity(tmp_path) as first:
+            name = first.executor_id
+            first.has_jvm(jvm.pid)
+        with ExecutorIdentity(tmp_path, longest_s=0.1) as second:
+            assert second.executor_id != name, "its leases are waited for"
+        jvm.kill()
+
+
 def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "maintain.lock").write_bytes(b"\xff{not json")
     with ExecutorIdentity(tmp_path) as first:

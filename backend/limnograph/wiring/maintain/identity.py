@@ -1,7 +1,8 @@
 """Who this executor is: a name that outlives its process, held by a lock that ends with it.
 
 A process that was killed leaves leases. The next one in the same state folder takes its name, because only then the
-lock is free, and waits until the JVM of its predecessor has ended, which might still commit.
+lock is free, and waits until the JVM of its predecessor has ended, which might still commit. If that does not end, it
+takes a new name, and waits for the leases like any other executor.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class ExecutorIdentity:
     one has a name for its own process only.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, longest_s: float = LONGEST_S) -> None:
+        self._longest_s = longest_s
         self._file = folder / "maintain.lock"
         self._folder = folder
         self._handle: int | None = None
@@ -59,8 +61,7 @@ class ExecutorIdentity:
             return self
         self._handle = handle
         found = _decoded(os.pread(handle, 4_096, 0))
-        if found is not None:
-            _wait_for(found.jvm, found.jvm_started)
+        if found is not None and _has_ended(found, self._longest_s):
             self._record = ExecutorRecord(found.executor_id)
         self._write()
         return self
@@ -106,8 +107,11 @@ def _started(process: int | None) -> int | None:
         return None
 
 
-def _wait_for(process: int | None, started: int | None) -> None:
-    """Until the process has ended. It ends by itself when its driver does."""
-    end_at = time.monotonic() + LONGEST_S
-    while started is not None and _started(process) == started and time.monotonic() < end_at:
+def _has_ended(record: ExecutorRecord, longest_s: float) -> bool:
+    """Whether the JVM of a predecessor ends in time. It ends by itself when its driver does."""
+    end_at = time.monotonic() + longest_s
+    while record.jvm_started is not None and _started(record.jvm) == record.jvm_started:
+        if time.monotonic() >= end_at:
+            return False
         time.sleep(_POLL_S)
+    return True

@@ -5603,7 +5603,7 @@ export interface operations {
                 owner?: string;
                 /** @description Only tables whose name contains this text. */
                 q?: string;
-                /** @description Comma-separated states: proposed, approved, queued, leased, checking, running, cancelling, committed, verified, measured, conflicted, dismissed, withdrawn, expired, superseded, refused, cancelled, failed, partly, unknown. Default: the open ones, proposed, approved, queued, leased, checking, running, cancelling, committed, conflicted, unknown. */
+                /** @description Comma-separated states: proposed, approved, queued, leased, checking, running, cancelling, committed, verified, measured, conflicted, dismissed, withdrawn, expired, superseded, refused, cancelled, failed, partly, unknown. Default: the open ones, proposed, approved, queued, leased, checking, running, cancelling, committed, conflicted, partly, unknown. */
                 state?: string;
                 /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;

@@ -30,7 +30,7 @@ const STATES: Record<string, StateWords> = {
   refused: { text: 'Refused by a guard or the policy', tone: 'warn' },
   cancelled: { text: 'Cancelled: nothing was changed', tone: 'unknown' },
   failed: { text: 'Failed', tone: 'crit' },
-  partly: { text: 'Partly done', tone: 'warn' },
+  partly: { text: 'Partly done, not verified yet', tone: 'warn' },
   unknown: { text: 'Interrupted: the table decides what happened', tone: 'warn' },
 };
 
@@ -38,14 +38,24 @@ const STATES: Record<string, StateWords> = {
 export const stateWords = (state: string): StateWords => STATES[state] ?? { text: state, tone: 'unknown' };
 
 /** States in which something happens without a user: the page asks again. */
-const MOVING = ['approved', 'queued', 'leased', 'checking', 'running', 'cancelling', 'committed', 'unknown'];
+const MOVING = [
+  'approved',
+  'queued',
+  'leased',
+  'checking',
+  'running',
+  'cancelling',
+  'committed',
+  'partly',
+  'unknown',
+];
 export const isMoving = (state: string): boolean => MOVING.includes(state);
 
 const STEPS = ['proposed', 'approved', 'running', 'committed', 'verified'] as const;
 const STEP_NAMES = ['Proposed', 'Approved', 'Running', 'Committed', 'Verified'];
 const REACHED: Record<string, number> = {
   ...{ proposed: 0, approved: 1, queued: 1, leased: 1, checking: 1, running: 2, cancelling: 2, unknown: 2 },
-  ...{ committed: 3, verified: 4, measured: 4 },
+  ...{ committed: 3, partly: 3, verified: 4, measured: 4 },
 };
 
 export interface PlanStepState {
