@@ -1,0 +1,151 @@
+"""Pitfalls of docs/pitfalls.md, made on purpose: the finding must open, and the recommended statement must help."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from lakehouse.check.scenario import ScenarioLog
+from lakehouse.check.world import ScenarioWorld
+from lakehouse.maintain.advice import metadata_figures, run_recommended
+from lakehouse.parts.lake import MERGE_ON_READ, Lake, TableLayout
+
+COLUMNS = "id bigint, v string"
+SMALL_FILES = TableLayout("lake.lab.small_files", COLUMNS, "", {})
+NO_EXPIRY = TableLayout(
+    "lake.lab.no_expiry",
+    COLUMNS,
+    "",
+    {"history.expire.max-snapshot-age-ms": "5000", "history.expire.min-snapshots-to-keep": "1"},
+)
+MANIFESTS = TableLayout("lake.lab.many_manifests", COLUMNS, "", {})
+DATABASE = TableLayout("lake.lab.single_rows", COLUMNS, "", MERGE_ON_READ)
+BY_USER = TableLayout("lake.lab.by_user", "id bigint, user_id bigint", "user_id", {})
+COMMITS, UPDATES, USERS = 30, 12, 120
+
+
+def append_often(lake: Lake, table: str, commits: int) -> None:
+    """Commits of ten rows, as a stream with a short trigger leaves them. PyIceberg merges no manifests."""
+    import pyarrow as pa
+
+    loaded = lake.catalog.load_table(table.removeprefix("lake."))
+    for n in range(commits):
+        ids = range(n * 10, n * 10 + 10)
+        loaded.append(pa.table({"id": pa.array(ids, pa.int64()), "v": pa.array([f"v{i}" for i in ids])}))
+
+
+class GrowingTable:
+    """A table of many small commits: the finding opens, and the recommended statement makes the figure fall."""
+
+    layout: TableLayout
+    code: str
+    rule: str
+    figure: str
+
+    def __init__(self, world: ScenarioWorld) -> None:
+        self._world = world
+
+    def happen(self, log: ScenarioLog) -> None:
+        """Commit often."""
+        self._world.lake.create(self.layout)
+        append_often(self._world.lake, self.layout.name, COMMITS)
+        log.figures["commits"] = COMMITS
+
+    def observe(self, log: ScenarioLog) -> None:
+        """Finding, recommendation, repair."""
+        lake, observer, table = self._world.lake, self._world.observer, self.layout.name
+        found = observer.finding(self.code, table)
+        log.claim(f"Limnograph reports {self.code}", found, observer.get("/findings", table=table))
+        log.figures["finding"] = {"code": self.code, "severity": found["severity"]}
+        before, rows = metadata_figures(lake, table), _digest(lake, table)
+        recommended = observer.statement(table, self.rule)
+        log.claim(f"Limnograph recommends {self.rule}", recommended, observer.table(table, "/maintenance"))
+        run_recommended(lake, recommended)
+        after = metadata_figures(lake, table)
+        log.claim(f"the statement lowers {self.figure}", after[self.figure] < before[self.figure], (before, after))
+        log.equal("no row is lost or changed", _digest(lake, table), rows)
+        log.figures.update(before=before, after=after)
+
+
+def _digest(lake: Lake, table: str) -> tuple[int, Any]:
+    row = lake.sql(f"select count(*), sum(cast(xxhash64(*) as decimal(38, 0))) from {table}")[0]
+    return row[0], row[1]
+
+
+class SmallFilesPitfall(GrowingTable):
+    """Pitfall 1."""
+
+    layout, code, rule, figure = SMALL_FILES, "small_files", "compact", "data_files"
+
+
+class NoExpiryPitfall(GrowingTable):
+    """Pitfall 2."""
+
+    layout, code, rule, figure = NO_EXPIRY, "snapshots_unbounded", "expire_snapshots", "snapshots"
+
+
+class MetadataPitfall(GrowingTable):
+    """Pitfall 9."""
+
+    layout, code, rule, figure = MANIFESTS, "manifests_fragmented", "rewrite_manifests", "manifests"
+
+
+class DatabasePitfall:
+    """Pitfall 4: single rows updated one by one, in the lake and in PostgreSQL."""
+
+    def __init__(self, world: ScenarioWorld) -> None:
+        self._world = world
+
+    def happen(self, log: ScenarioLog) -> None:
+        """The same updates in both; the lake takes longer by a factor that nobody would accept."""
+        lake, table = self._world.lake, DATABASE.name
+        lake.create(DATABASE)
+        lake.sql(f"insert into {table} select id, 'new' from range(0, 100, 1, 1)")
+        in_lake = _seconds(lambda n: lake.sql(f"update {table} set v = 'u{n}' where id = {n}"))
+        with lake.shop.cursor() as cursor:
+            cursor.execute("create table single_rows as select id, 'new'::text as v from generate_series(0, 99) as id")
+            in_database = _seconds(
+                lambda n: cursor.execute("update single_rows set v = %s where id = %s", (f"u{n}", n))
+            )
+        changed = lake.one(f"select count(*) from {table} where v <> 'new'")
+        log.equal("every update is there", changed, UPDATES)
+        log.claim("an update of the lake takes at least ten times as long", in_lake > 10 * in_database, in_lake)
+        log.figures.update(ms_in_lake=round(in_lake * 1000), ms_in_postgres=round(in_database * 1000, 2))
+
+    def observe(self, log: ScenarioLog) -> None:
+        """Limnograph names the pattern."""
+        found = self._world.observer.finding("tiny_commits", DATABASE.name)
+        log.claim("Limnograph reports tiny_commits", found)
+        log.figures["finding"] = {"code": "tiny_commits", "evidence": found["evidence"]}
+
+
+def _seconds(update: Callable[[int], Any]) -> float:
+    """Seconds for one update, mean."""
+    start = time.monotonic()
+    for n in range(UPDATES):
+        update(n)
+    return (time.monotonic() - start) / UPDATES
+
+
+class PartitionPitfall:
+    """Pitfall 3: a partition for each user."""
+
+    def __init__(self, world: ScenarioWorld) -> None:
+        self._world = world
+
+    def happen(self, log: ScenarioLog) -> None:
+        """Two commits, each a file for each user."""
+        lake, table = self._world.lake, BY_USER.name
+        lake.create(BY_USER)
+        for _ in range(2):
+            lake.sql(f"insert into {table} select id, id % {USERS} from range(0, {4 * USERS}, 1, 1)")
+        files = lake.one(f"select count(*) from {table}.files")
+        log.claim("there are at least two files for each user", files >= 2 * USERS, files)
+        log.figures.update(partitions=USERS, files=files)
+
+    def observe(self, log: ScenarioLog) -> None:
+        """Limnograph names the layout."""
+        found = self._world.observer.finding("high_cardinality_partitioning", BY_USER.name)
+        log.claim("Limnograph reports high_cardinality_partitioning", found)
+        log.figures["finding"] = {"code": "high_cardinality_partitioning", "evidence": found["evidence"]}
