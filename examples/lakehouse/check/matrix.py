@@ -10,7 +10,7 @@ from lakehouse.check.world import ScenarioWorld
 from lakehouse.engines import EngineAnswer, ask_all
 from lakehouse.parts.lake import MERGE_ON_READ, Lake, TableLayout
 
-COLUMNS = "id bigint, country string, amount double"
+COLUMNS = "id int, country string, amount double"
 POSITION = TableLayout("lake.lab.position_deletes", COLUMNS, "", MERGE_ON_READ)
 EQUALITY = TableLayout("lake.lab.equality_deletes", COLUMNS, "", MERGE_ON_READ)
 VECTORS = TableLayout("lake.lab.deletion_vectors", COLUMNS, "", {**MERGE_ON_READ, "format-version": "3"})
@@ -69,8 +69,8 @@ def _shown(answer: EngineAnswer) -> Any:
 def _fill(lake: Lake, table: str) -> None:
     """A thousand rows, of which a hundred are deleted and others updated, each merge-on-read."""
     lake.sql(
-        f"insert into {table} select id, element_at(array('VN', 'DE', 'FR'), cast(id % 3 + 1 as int)), id * 1.5"
-        " from range(0, 1000, 1, 1)"
+        f"insert into {table} select cast(id as int), element_at(array('VN', 'DE', 'FR'), cast(id % 3 + 1 as int)),"
+        " id * 1.5 from range(0, 1000, 1, 1)"
     )
     lake.sql(f"delete from {table} where id % 10 = 0")
     lake.sql(f"update {table} set amount = amount + 1 where id % 7 = 3")
@@ -92,7 +92,7 @@ def delete_by_equality(lake: Lake, table: str, ids: range) -> None:
     writer = factory.newEqDeleteWriter(output, parquet, None)
     for number in ids:
         record = iceberg.data.GenericRecord.create(keys)
-        record.setField("id", jvm.java.lang.Long.valueOf(number))
+        record.setField("id", number)
         writer.write(record)
     writer.close()
     loaded.newRowDelta().addDeletes(writer.toDeleteFile()).commit()

@@ -38,17 +38,18 @@ class Observer:
 
     def finding(self, code: str, table: str) -> Any:
         """The open finding, waited for; None if it did not open."""
-        return awaited(lambda: self._open(code, table))
+        return awaited(lambda: self.open_finding(code, table))
 
     def commit(self, table: str, snapshot: int | None) -> Any:
         """The page of a commit, waited for; empty if there is none."""
         return awaited(lambda: self.table(table, f"/commits/{snapshot}"))
 
-    def statement(self, table: str, rule: str) -> Any:
+    def recommendation(self, table: str, rule: str) -> Any:
         """What Limnograph recommends by a rule, waited for: the whole recommendation; None if there is none."""
         return awaited(lambda: self._recommended(table, rule))
 
-    def _open(self, code: str, table: str) -> Any:
+    def open_finding(self, code: str, table: str) -> Any:
+        """The open finding; None if there is none now."""
         rows = self.get("/findings", code=code, table=table)["rows"]
         return rows[0] if rows else None
 

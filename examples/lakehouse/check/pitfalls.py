@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from lakehouse.check.observer import awaited
 from lakehouse.check.scenario import ScenarioLog
 from lakehouse.check.world import ScenarioWorld
+from lakehouse.drill.erasure import expire
 from lakehouse.maintain.advice import metadata_figures, run_recommended
+from lakehouse.parts.dag import HttpRunListener, LakeDag, LakeTask
 from lakehouse.parts.lake import MERGE_ON_READ, Lake, TableLayout
 
 COLUMNS = "id bigint, v string"
@@ -23,6 +26,9 @@ MANIFESTS = TableLayout("lake.lab.many_manifests", COLUMNS, "", {})
 DATABASE = TableLayout("lake.lab.single_rows", COLUMNS, "", MERGE_ON_READ)
 BY_USER = TableLayout("lake.lab.by_user", "id bigint, user_id bigint", "user_id", {})
 COMMITS, UPDATES, USERS = 30, 12, 120
+RUNS = 9
+"""Runs before and after a repair: fewer than eight say nothing."""
+WRITES_EVERY_S = 2.0
 
 
 def append_often(lake: Lake, table: str, commits: int) -> None:
@@ -36,11 +42,10 @@ def append_often(lake: Lake, table: str, commits: int) -> None:
 
 
 class GrowingTable:
-    """A table of many small commits: the finding opens, and the recommended statement makes the figure fall."""
+    """A table of many small commits: the finding opens while the writer goes on, and a repair makes the figure fall."""
 
     layout: TableLayout
     code: str
-    rule: str
     figure: str
 
     def __init__(self, world: ScenarioWorld) -> None:
@@ -53,19 +58,40 @@ class GrowingTable:
         log.figures["commits"] = COMMITS
 
     def observe(self, log: ScenarioLog) -> None:
-        """Finding, recommendation, repair."""
-        lake, observer, table = self._world.lake, self._world.observer, self.layout.name
-        found = observer.finding(self.code, table)
-        log.claim(f"Limnograph reports {self.code}", found, observer.get("/findings", table=table))
+        """Finding, repair, and the same rows."""
+        lake, table = self._world.lake, self.layout.name
+        found = awaited(self._found_while_writing)
+        log.claim(f"Limnograph reports {self.code}", found, self._world.observer.get("/findings", table=table))
         log.figures["finding"] = {"code": self.code, "severity": found["severity"]}
         before, rows = metadata_figures(lake, table), _digest(lake, table)
-        recommended = observer.statement(table, self.rule)
-        log.claim(f"Limnograph recommends {self.rule}", recommended, observer.table(table, "/maintenance"))
-        run_recommended(lake, recommended)
+        self.repair(log)
         after = metadata_figures(lake, table)
-        log.claim(f"the statement lowers {self.figure}", after[self.figure] < before[self.figure], (before, after))
+        log.claim(f"the repair lowers {self.figure}", after[self.figure] < before[self.figure], (before, after))
         log.equal("no row is lost or changed", _digest(lake, table), rows)
         log.figures.update(before=before, after=after)
+
+    def _found_while_writing(self) -> Any:
+        """A level must be exceeded at two evaluations, so the writer goes on."""
+        append_often(self._world.lake, self.layout.name, 1)
+        time.sleep(WRITES_EVERY_S)
+        return self._world.observer.open_finding(self.code, self.layout.name)
+
+    def repair(self, log: ScenarioLog) -> None:
+        """Do what must be done."""
+        raise NotImplementedError
+
+
+class RepairedByAdvice(GrowingTable):
+    """Repaired by the statement that Limnograph recommends."""
+
+    rule: str
+
+    def repair(self, log: ScenarioLog) -> None:
+        """Run the recommended statement for Spark."""
+        recommended = self._world.observer.recommendation(self.layout.name, self.rule)
+        log.claim(f"Limnograph recommends {self.rule}", recommended)
+        run_recommended(self._world.lake, recommended)
+        log.figures["statement"] = " ".join(recommended["statements"]["spark"].split())
 
 
 def _digest(lake: Lake, table: str) -> tuple[int, Any]:
@@ -73,22 +99,72 @@ def _digest(lake: Lake, table: str) -> tuple[int, Any]:
     return row[0], row[1]
 
 
-class SmallFilesPitfall(GrowingTable):
-    """Pitfall 1."""
+class SmallFilesPitfall(RepairedByAdvice):
+    """Pitfall 1, with the effect of the repair on a job that reads the table."""
 
     layout, code, rule, figure = SMALL_FILES, "small_files", "compact", "data_files"
+
+    def happen(self, log: ScenarioLog) -> None:
+        """Commit often, then read often."""
+        super().happen(log)
+        self._report()
+
+    def observe(self, log: ScenarioLog) -> None:
+        """After the repair the same job runs as often again: the ledger has the effect."""
+        super().observe(log)
+        self._report()
+        table, snapshot = self.layout.name, self._world.lake.snapshot(self.layout.name)
+        effect = awaited(lambda: _measured(self._world.observer.table(table, f"/commits/{snapshot}")))
+        log.claim("the page of the rewrite has its effect on the job", effect)
+        log.figures["effect"] = effect
+
+    def _report(self) -> None:
+        lake, table = self._world.lake, self.layout.name
+        query = f"select count(*), sum(id) from {table}"
+        dag = LakeDag("lakehouse.report", HttpRunListener(lake.places.server), lake.snapshot)
+        for _ in range(RUNS):
+            dag.run([LakeTask("report.small_files", lambda: lake.sql(query), reads=(table,))])
+
+
+def _measured(page: Mapping[str, Any]) -> Any:
+    """The effect on the reporting job, once enough runs have ended."""
+    rows = (row for row in page.get("effects", ()) if row["job"] == "report.small_files")
+    wanted = ("verdict", "because", "runs_before", "runs_after", "ratio", "ratio_low", "ratio_high")
+    return next(({key: row[key] for key in wanted} for row in rows if row["runs_after"] >= RUNS), None)
 
 
 class NoExpiryPitfall(GrowingTable):
     """Pitfall 2."""
 
-    layout, code, rule, figure = NO_EXPIRY, "snapshots_unbounded", "expire_snapshots", "snapshots"
+    layout, code, figure = NO_EXPIRY, "snapshots_unbounded", "snapshots"
+
+    def repair(self, log: ScenarioLog) -> None:
+        """Expire. The table is too small for Limnograph to recommend it, and it says so."""
+        observer, table = self._world.observer, self.layout.name
+        answer = awaited(lambda: _answer_of("expire", observer.table(table, "/maintenance").get("advice")))
+        log.claim("Limnograph says what an expiry would free", answer, observer.table(table, "/maintenance"))
+        log.figures["advice"] = answer
+        before = _metadata_bytes(self._world.lake, table)
+        expire(self._world.lake, table)
+        log.figures["metadata_bytes"] = [before, _metadata_bytes(self._world.lake, table)]
 
 
-class MetadataPitfall(GrowingTable):
+def _answer_of(rule: str, advice: Mapping[str, Any] | None) -> Any:
+    """What the advice says about a rule, whether it recommends it or not."""
+    kinds = ("recommendations", "not_worth", "not_known")
+    rows = (row for kind in kinds for row in (advice or {}).get(kind, ()))
+    return next((row.get("text") or row.get("missing") or row["action"] for row in rows if row["rule"] == rule), None)
+
+
+def _metadata_bytes(lake: Lake, table: str) -> int:
+    loaded = lake.catalog.load_table(table.removeprefix("lake."))
+    return len(loaded.io.new_input(loaded.metadata_location))
+
+
+class MetadataPitfall(RepairedByAdvice):
     """Pitfall 9."""
 
-    layout, code, rule, figure = MANIFESTS, "manifests_fragmented", "rewrite_manifests", "manifests"
+    layout, code, rule, figure = MANIFESTS, "manifests_fragmented", "manifests", "manifests"
 
 
 class DatabasePitfall:

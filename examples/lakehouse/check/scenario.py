@@ -83,8 +83,8 @@ def run_all(scenarios: Iterable[Scenario], progress: Progress) -> list[ScenarioL
     return [scenario.log for scenario in chosen]
 
 
-def summary(logs: Iterable[ScenarioLog], seconds: float) -> dict[str, Any]:
-    """As `limnograph demo --check` prints it."""
+def summary(logs: Iterable[ScenarioLog], seconds: float, memory_mb: int | None = None) -> dict[str, Any]:
+    """As `limnograph demo --check` prints it. `memory_mb`: resident memory of all programs at the end."""
     chosen = list(logs)
     failed = [log.name for log in chosen if log.failures]
     return {
@@ -93,5 +93,6 @@ def summary(logs: Iterable[ScenarioLog], seconds: float) -> dict[str, Any]:
         "claims": sum(log.claims for log in chosen),
         "failed": failed,
         "seconds": round(seconds, 1),
+        "memory_mb": memory_mb,
         "figures": {log.name: {**log.figures, "seconds": round(log.seconds, 1)} for log in chosen},
     }
