@@ -79,7 +79,7 @@ def watch(world: ScenarioWorld, progress: Progress) -> int:
 @contextmanager
 def _world(root: Path, progress: Progress) -> Iterator[ScenarioWorld]:
     places = Places(root, Ports.choose())
-    with serving(RatesApi(date(2026, 5, 1), 25)) as api, start.running(places, progress) as children:
+    with places.held(), serving(RatesApi(date(2026, 5, 1), 25)) as api, start.running(places, progress) as children:
         session = spark.start_session(places)
         progress.say("Spark is up")
         try:

@@ -10,7 +10,7 @@ import pytest
 
 from lakehouse.parts.memory import resident_mb
 from lakehouse.parts.places import Places, Ports
-from limnograph.domain.errors import InvalidInput
+from limnograph.domain.errors import Conflict, InvalidInput
 
 
 def test_a_port_that_is_named_must_be_free() -> None:
@@ -34,6 +34,11 @@ def test_a_start_deletes_its_own_state_and_nothing_else(tmp_path: Path) -> None:
     places.renew()
     assert kept.exists()
     assert not list(places.logs.iterdir())
+
+
+def test_a_folder_belongs_to_one_lakehouse(tmp_path: Path) -> None:
+    with Places(tmp_path, Ports()).held(), pytest.raises(Conflict, match="--dir"), Places(tmp_path, Ports()).held():
+        pass
 
 
 def test_the_second_place_has_other_addresses_and_the_objects_of_the_backup(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from lakehouse.bronze import append
 from lakehouse.bronze.tables import CDC, CLICKS, PARTNERS, RATES
@@ -112,6 +113,7 @@ class QualityGate:
     def __init__(self, world: ScenarioWorld) -> None:
         self._world = world
         self._snapshot: int | None = None
+        self._refused: int | None = None
 
     def happen(self, log: ScenarioLog) -> None:
         """The gate refuses, then lets a good batch pass."""
@@ -124,6 +126,7 @@ class QualityGate:
         except GateRefused as refused:
             log.equal("the gate counts the bad rows", sorted(refused.failed.values()), [1, 1])
             log.figures["refused_by"] = refused.failed
+            self._refused = refused.snapshot_id
         else:
             log.claim("the gate refuses negative revenue", holds=False)
         log.equal("main is at the snapshot it was at", lake.snapshot(REVENUE.name), before)
@@ -133,12 +136,17 @@ class QualityGate:
         log.claim("a good batch moves main", self._snapshot != before, self._snapshot)
 
     def observe(self, log: ScenarioLog) -> None:
-        """The refused snapshot is on no branch; main's is the current one."""
-        observer, wanted = self._world.observer, str(self._snapshot)
-        page = awaited(lambda: wanted in str(observer.table(REVENUE.name, "/refs")))
-        log.claim("main's page of branches and tags has the published snapshot", page, wanted)
-        refs = observer.table(REVENUE.name, "/refs")
-        log.claim("and no branch of the refused one", "audit" not in str(refs), refs)
+        """The refused snapshot was on the branch only, and the branch is gone."""
+        page = awaited(self._published)
+        log.claim("the page of branches and tags has the published snapshot", page, self._snapshot)
+        log.equal("main is the only branch", [ref["name"] for ref in page["refs"]], ["main"])
+        moves = [(move["kind"], move["from_snapshot_id"]) for move in page["moves"] if move["name"] == "audit"]
+        log.claim("it says where the refused branch was removed", ("removed", str(self._refused)) in moves, moves)
+
+    def _published(self) -> Any:
+        page = self._world.observer.table(REVENUE.name, "/refs")
+        heads = [ref["snapshot_id"] for ref in page.get("refs", ())]
+        return page if str(self._snapshot) in heads else None
 
 
 class PointInTime:

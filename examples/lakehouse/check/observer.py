@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-LONGEST_S = 150.0
+LONGEST_S = 240.0
 """Longest wait for a page. On a quiet machine a finding is there within seconds."""
 _EVERY_S = 0.5
 

@@ -33,7 +33,13 @@ def features_at(lake: Lake, snapshot_id: int) -> pl.DataFrame:
 def join_as_of(labels: pl.DataFrame, features: pl.DataFrame) -> pl.DataFrame:
     """Labels (`user_hash`, `at`) with the newest features from before each."""
     return labels.sort("at").join_asof(
-        features, left_on="at", right_on="computed_at", by="user_hash", strategy="backward", allow_exact_matches=False
+        features,
+        left_on="at",
+        right_on="computed_at",
+        by="user_hash",
+        strategy="backward",
+        allow_exact_matches=False,
+        check_sortedness=False,
     )
 
 

@@ -73,9 +73,9 @@ class Lake:
         table = f"{layout.name} ({layout.columns}) using iceberg {by}"
         self.sql(f"create table if not exists {table} tblproperties ({properties})")
 
-    def snapshot(self, table: str) -> int | None:
-        """The snapshot that main points at."""
-        found = self.sql(f"select snapshot_id from {table}.refs where name = 'main'")
+    def snapshot(self, table: str, branch: str = "main") -> int | None:
+        """The snapshot that a branch points at."""
+        found = self.sql(f"select snapshot_id from {table}.refs where name = '{branch}'")
         return found[0][0] if found else None
 
     @contextmanager

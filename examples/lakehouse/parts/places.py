@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from limnograph.demo.processes.tools import free_port, is_free
-from limnograph.domain.errors import InvalidInput
+from limnograph.domain.errors import Conflict, InvalidInput
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 TOOLS = CHECKOUT / ".tools"
@@ -77,6 +79,17 @@ class Places:
         second = Places(self.root, self.ports._replace(catalog=self.ports.standby, store=self.ports.standby_store))
         second.objects = self.backup / "objects"
         return second
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the folder until the block ends. Raises Conflict if another lakehouse has it."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        with (self.root / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Conflict(f"a lakehouse is running in {self.root}; stop it, or pass another --dir") from None
+            yield
 
     def renew(self) -> None:
         """Delete the state of an earlier run, and only that."""

@@ -17,10 +17,12 @@ class QualityCheck(NamedTuple):
 
 
 class GateRefused(Exception):
-    """A branch did not pass; main is as it was. `failed`: number of bad rows by check."""
+    """A branch did not pass; main is as it was. `failed`: number of bad rows by check; `snapshot_id`: what the branch
+    pointed at.
+    """
 
-    def __init__(self, table: str, failed: dict[str, int]) -> None:
-        self.table, self.failed = table, failed
+    def __init__(self, table: str, failed: dict[str, int], snapshot_id: int | None) -> None:
+        self.table, self.failed, self.snapshot_id = table, failed, snapshot_id
         super().__init__(f"{table}: {', '.join(f'{name}: {rows} rows' for name, rows in failed.items())}")
 
 
@@ -33,12 +35,13 @@ def publish(lake: Lake, table: str, checks: Sequence[QualityCheck], write: Calla
     write(f"{table}.branch_{branch}")
     found = {check.name: _bad_rows(lake, table, branch, check) for check in checks}
     failed = {check.name: found[check.name] for check in checks if found[check.name] > check.limit}
+    written = lake.snapshot(table, branch)
     if not failed:
         name = table.removeprefix("lake.")
         lake.sql(f"call lake.system.fast_forward('{name}', 'main', '{branch}')")
     lake.sql(f"alter table {table} drop branch {branch}")
     if failed:
-        raise GateRefused(table, failed)
+        raise GateRefused(table, failed, written)
 
 
 def _bad_rows(lake: Lake, table: str, branch: str, check: QualityCheck) -> int:
