@@ -27,6 +27,14 @@ share_days = 0.0001
 
 [findings.high_cardinality_partitioning]
 partitions = 100
+
+# List prices in thousandths of a dollar: what pays for terabytes must be visible on kilobytes.
+[prices]
+currency = "mUSD"
+storage_gb_month = 23
+put_1000 = 5
+get_1000 = 0.4
+vcpu_hour = 50
 """
 
 
