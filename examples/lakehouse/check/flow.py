@@ -60,6 +60,8 @@ class DailyFlow:
         observer = self._world.observer
         job = awaited(lambda: observer.table(ORDERS, f"/commits/{self._snapshot}").get("written_by_job"))
         log.equal("the page of a commit of silver names its job", job, "silver.orders")
+        stored = f"select count(*) from lake.limnograph.snapshots where snapshot_id = {self._snapshot}"
+        log.equal("the pipeline stores the commit once", awaited(lambda: self._world.lake.one(stored)), 1)
         tables = awaited(lambda: _names(observer.get("/tables", limit=200), 7))
         log.claim("Limnograph lists bronze, silver and gold", tables, observer.get("/tables", limit=200))
 
