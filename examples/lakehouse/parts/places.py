@@ -49,13 +49,15 @@ def _port(name: str, usual: int, environment: Mapping[str, str]) -> int:
 
 
 class Places:
-    """Paths below the folder of the lakehouse, and addresses. Immutable after construction."""
+    """Paths below the folder of the lakehouse, and addresses. `objects`: buckets of the object store, if elsewhere.
+    Immutable after construction.
+    """
 
-    def __init__(self, root: Path, ports: Ports) -> None:
+    def __init__(self, root: Path, ports: Ports, objects: Path | None = None) -> None:
         self.root, self.ports = root.absolute(), ports
         self.logs = self.root / "logs"
         self.database = self.root / "postgres"
-        self.objects = self.root / "objects"
+        self.objects = objects or self.root / "objects"
         self.trino = self.root / "trino"
         self.classes = self.root / "classes"
         self.backup = self.root / "backup"
@@ -76,9 +78,8 @@ class Places:
 
     def standing_by(self) -> Places:
         """The second place of the drill: other addresses, and objects of the backup."""
-        second = Places(self.root, self.ports._replace(catalog=self.ports.standby, store=self.ports.standby_store))
-        second.objects = self.backup / "objects"
-        return second
+        ports = self.ports._replace(catalog=self.ports.standby, store=self.ports.standby_store)
+        return Places(self.root, ports, self.backup / "objects")
 
     @contextmanager
     def held(self) -> Iterator[None]:
