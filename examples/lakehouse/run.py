@@ -18,7 +18,7 @@ from lakehouse.check.world import ScenarioWorld
 from lakehouse.medallion import Medallion
 from lakehouse.parts import spark, start
 from lakehouse.parts.lake import Lake
-from lakehouse.parts.memory import resident_mb
+from lakehouse.parts.memory import memory_mb
 from lakehouse.parts.places import Places, Ports
 from lakehouse.sources.rates import RatesApi, serving
 from limnograph.demo.processes.supervisor import stop_on_signals
@@ -52,7 +52,7 @@ def check(world: ScenarioWorld, progress: Progress, only: list[str]) -> int:
     for log in logs:
         for failure in log.failures:
             sys.stderr.write(f"lakehouse: scenario failed: {log.name}: {failure}\n")
-    found = summary(logs, progress.seconds, resident_mb())
+    found = summary(logs, progress.seconds, memory_mb())
     sys.stdout.write(json.dumps(found, default=str) + "\n")
     return 0 if found["ok"] else 1
 

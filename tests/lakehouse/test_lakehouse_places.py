@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from pathlib import Path
 
 import pytest
 
-from lakehouse.parts.memory import resident_mb
+from lakehouse.parts.memory import memory_mb
 from lakehouse.parts.places import Places, Ports
 from limnograph.domain.errors import Conflict, InvalidInput
 
@@ -50,10 +49,10 @@ def test_the_second_place_has_other_addresses_and_the_objects_of_the_backup(tmp_
 
 
 def test_memory_is_that_of_a_process_and_its_descendants(tmp_path: Path) -> None:
-    for pid, name, parent, pages in ((1, "a (b) c", 0, 1000), (2, "java", 1, 1000), (3, "sh", 2, 1000), (9, "x", 0, 1)):
+    for pid, name, parent, kb in ((1, "a (b) c", 0, 1000), (2, "java", 1, 2000), (3, "sh", 2, 3000), (9, "x", 0, 1)):
         folder = tmp_path / str(pid)
         folder.mkdir()
-        fields = ["S", str(parent), *["0"] * 19, str(pages)]
-        (folder / "stat").write_text(f"{pid} ({name}) {' '.join(fields)}\n")
-    assert resident_mb(tmp_path, 1) == 3000 * os.sysconf("SC_PAGE_SIZE") // 1_000_000
-    assert resident_mb(tmp_path / "none") is None
+        (folder / "stat").write_text(f"{pid} ({name}) S {parent} 0 0\n")
+        (folder / "smaps_rollup").write_text(f"Rss: 99999 kB\nPss:       {kb} kB\nPss_Dirty: 1 kB\n")
+    assert memory_mb(tmp_path, 1) == 6000 * 1024 // 1_000_000
+    assert memory_mb(tmp_path / "none") is None

@@ -84,7 +84,7 @@ def run_all(scenarios: Iterable[Scenario], progress: Progress) -> list[ScenarioL
 
 
 def summary(logs: Iterable[ScenarioLog], seconds: float, memory_mb: int | None = None) -> dict[str, Any]:
-    """As `limnograph demo --check` prints it. `memory_mb`: resident memory of all programs at the end."""
+    """As `limnograph demo --check` prints it. `memory_mb`: memory of all programs at the end."""
     chosen = list(logs)
     failed = [log.name for log in chosen if log.failures]
     return {
