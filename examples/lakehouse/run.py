@@ -61,7 +61,7 @@ def watch(world: ScenarioWorld, progress: Progress) -> int:
     """A day each minute, until the process is stopped."""
     world.medallion.open()
     progress.say(f"a day passes each minute; look at {world.lake.places.server}:")
-    progress.say("  the fleet lists bronze, silver and gold; the page of a commit names the run that wrote it")
+    progress.say("  the fleet lists bronze, silver and gold; the page of a commit names the job that wrote it")
     progress.say("  silver.orders collects delete files; findings and recommendations appear as it grows")
     while True:
         world.medallion.next_day()
