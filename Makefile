@@ -15,6 +15,8 @@ PYTEST_WORKERS ?= 3
 DEMO_ARGS ?=
 E2E_ARGS ?=
 BLAME_ARGS ?=
+LAKEHOUSE ?= short
+LAKEHOUSE_ARGS ?=
 
 # Small matrices are slower on two threads than on one, and workers share the cores.
 export OPENBLAS_NUM_THREADS ?= 1
@@ -39,6 +41,10 @@ help: ## Print this help
 .PHONY: demo
 demo: setup ## Start the demo: a real lake with a story, Prometheus, pipeline, server, dashboard
 	limnograph demo $(DEMO_ARGS)
+
+.PHONY: lakehouse
+lakehouse: setup stack ## Start the reference lakehouse: PostgreSQL, object store, REST catalog, Spark, Trino, Limnograph
+	PYTHONPATH=examples python -m lakehouse.run start $(LAKEHOUSE_ARGS)
 
 .PHONY: test
 test: setup ## Unit, contract, Spark, Prometheus and browser tests (25 minutes on a quiet machine of two cores)
@@ -96,6 +102,10 @@ e2e-record: setup e2e/node_modules/.stamp ## Record the responses that `make e2e
 .PHONY: demo-check
 demo-check: setup ## Build the demo when needed and check the whole chain, with a JSON summary
 	limnograph demo --check $(DEMO_ARGS)
+
+.PHONY: lakehouse-check
+lakehouse-check: setup stack ## Check the reference lakehouse by its scenarios, with a JSON summary
+	PYTHONPATH=examples python -m lakehouse.run check --form $(LAKEHOUSE) $(LAKEHOUSE_ARGS)
 
 .PHONY: bench
 bench: setup ## Benchmark at full size against peers, into bench/results.json (an hour, 8 GB)
@@ -184,6 +194,8 @@ format: setup e2e/node_modules/.stamp ## Format all code
 lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm: `npm install` in frontend and e2e)
 	uv pip compile --universal --generate-hashes --all-extras --group dev --group bench --no-annotate --no-header --no-emit-index-url \
 	  --upgrade pyproject.toml -o requirements.lock
+	uv pip compile --universal --generate-hashes --extra lakehouse --no-annotate --no-header --no-emit-index-url \
+	  -c requirements.lock pyproject.toml -o examples/lakehouse/requirements.lock
 	python deploy/setup/jars.py
 	python deploy/setup/stack.py --update
 

@@ -1,0 +1,1 @@
+"""The reference lakehouse: a small, real one that Limnograph observes (README.md)."""

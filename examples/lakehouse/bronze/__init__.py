@@ -1,0 +1,1 @@
+"""Raw rows as they came, append-only, with where they came from."""

@@ -1,0 +1,1 @@
+"""Scenarios: each makes something happen and asserts the data and what Limnograph shows."""

@@ -1,0 +1,19 @@
+"""What all scenarios share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lakehouse.check.observer import Observer
+from lakehouse.medallion import Medallion
+from lakehouse.parts.lake import Lake
+from limnograph.demo.processes.children import ChildProcesses
+
+
+class ScenarioWorld(NamedTuple):
+    """The running lakehouse, its jobs, its observer, and its processes."""
+
+    lake: Lake
+    medallion: Medallion
+    observer: Observer
+    children: ChildProcesses

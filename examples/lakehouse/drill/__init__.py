@@ -1,0 +1,1 @@
+"""Drills: an erasure with proof, and the restore of a lost catalog."""

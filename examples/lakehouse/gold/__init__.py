@@ -1,0 +1,1 @@
+"""Aggregates and features, without personal data."""

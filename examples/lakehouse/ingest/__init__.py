@@ -1,0 +1,1 @@
+"""How changes, clicks, files and rates reach bronze, each exactly once."""

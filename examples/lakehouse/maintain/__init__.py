@@ -1,0 +1,1 @@
+"""Maintenance: the statements that Limnograph recommends."""

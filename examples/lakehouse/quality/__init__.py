@@ -1,0 +1,1 @@
+"""Checks that a write must pass on a branch before main sees it."""

@@ -1,0 +1,1 @@
+"""The current state: one row per key, typed, without personal data in the clear."""
