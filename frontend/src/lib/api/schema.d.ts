@@ -9624,7 +9624,7 @@ export interface operations {
                 to?: number;
                 /** @description Step in whole seconds; default: about 720 points. At most 2000 points. */
                 step?: number;
-                /** @description Comma-separated lanes: alerts, job_duration, job_runs, maintenance, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, overlap, planning, query_p95, skipped_share, read_amplification, attempts, stream_lag, cpu, spill, executors, job_memory. Default: alerts, job_duration, job_runs, maintenance, commits, schema, data_files, file_size, delete_files, freshness. */
+                /** @description Comma-separated lanes: alerts, job_duration, job_runs, maintenance, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, overlap, planning, query_p95, skipped_share, read_amplification, attempts, stream_lag, slot_lag, cpu, spill, executors, job_memory. Default: alerts, job_duration, job_runs, maintenance, commits, schema, data_files, file_size, delete_files, freshness. */
                 lanes?: string;
                 /** @description Job name; default: the reader with the most runs. */
                 job?: string;
