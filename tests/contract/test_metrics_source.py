@@ -75,6 +75,8 @@ def openmetrics() -> str:
     lines.append(f"# TYPE {templates.BUSY.removesuffix('_total')} counter")
     for labels, cores in executors():
         lines += [f"{templates.BUSY}{{{labels}}} {cores * (at - START)} {at}" for at, _ in samples()]
+    lines.append("# TYPE pg_replication_slots_pg_wal_lsn_diff gauge")
+    lines += [f'pg_replication_slots_pg_wal_lsn_diff{{slot_name="lake"}} {at - START} {at}' for at, _ in samples()]
     lines.append("# TYPE ratio gauge")
     lines += [f"ratio {v} {START + i * 30}" for i, v in enumerate(["1", "NaN", "+Inf", "2"])]
     return "\n".join([*lines, "# EOF", ""])
@@ -371,6 +373,27 @@ def test_spark_s_own_series_yield_busy_cores_and_executors_without_the_driver(pr
     assert {round(value, 2) for value in cpu.v} == {3.0}
     assert (set(executors.v), spill.status) == ({2.0}, "absent")
     assert {lane.status for lane in odd.lanes} == {"absent"}, "a hostile name is quoted, and selects nothing"
+
+
+@pytest.mark.prometheus
+def test_the_wal_that_a_slot_holds_for_a_writer_is_a_lane_of_the_table(prometheus) -> None:
+    span = TimeRange.parse((START + 600) * 1000, (START + 2400) * 1000, 60)
+    slots = {"cdc": 'slot_name="lake"', "gone": 'slot_name="dropped"'}
+
+    async def run() -> list:
+        client = PrometheusClient("main", prometheus)
+        found = []
+        for job, labels in slots.items():
+            query = f"max(pg_replication_slots_pg_wal_lsn_diff{{{labels}}})"
+            jobs = (ConfiguredJob(name=job, writes=(str(NAME),), slot_lag=query),)
+            made = parts(lake([row(1, START * 1_000_000)]), client, FixedClock(END * 1_000_000), configured=jobs)
+            found.append((await made.backend.timelines.answer(NAME, span, ("slot_lag",), None, None)).lanes[0])
+        await client.aclose()
+        return found
+
+    held, dropped = asyncio.run(run())
+    assert (held.status, held.label, held.v[0], held.v[1] - held.v[0]) == ("ok", "cdc", 600.0, 60.0)
+    assert set(dropped.v) == {None}, "a slot that is not there is unknown, not 0"
 
 
 @pytest.mark.prometheus

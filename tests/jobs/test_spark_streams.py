@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.services.table.stream_epochs import stream_epoch
 from limnograph.spark_metrics import REGISTRY
 from limnograph.spark_streams import StreamMeter, measure_streams
 
@@ -91,6 +93,12 @@ def test_a_real_stream_into_an_iceberg_table_is_measured(
     assert lag is not None
     assert 0 < lag < 60
     assert progress == pytest.approx(time.time(), abs=60)
+    newest = spark.table("shared.streamed.ticks.snapshots").orderBy("committed_at").collect()[-1]
+    commit = SnapshotFact(table_uuid="u", snapshot_id=newest.snapshot_id, summary=newest.summary)
+    written = stream_epoch(commit, [])
+    assert written is not None, "Iceberg's sink names the query and the epoch"
+    assert (written.engine, written.query_id) == ("spark", query.id)
+    assert written.number is not None
 
 
 def test_a_real_stream_that_fails_says_so(spark: SparkSession, shared_lake: Lake, tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ cpu = "sum(rate(churn_cpu_seconds_total[5m]))"
 spill = "sum(churn_spilled_bytes)"
 executors = "sum(churn_executors)"
 memory = "sum(churn_memory_bytes)"
+slot_lag = 'max(pg_replication_slots_pg_wal_lsn_diff{slot_name="lake"})'
 prometheus = "main"
 """,
     "[[readers]]": """

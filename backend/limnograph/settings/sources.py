@@ -87,5 +87,9 @@ class JobSettings(FrozenSettings, frozen=True, kw_only=True):
     """PromQL for its number of executors; default as for `cpu`."""
     memory: str = ""
     """PromQL for the bytes of memory that it uses; default as for `cpu`: the storage memory of its executors."""
+    slot_lag: str = ""
+    """PromQL for the bytes that its source keeps until the job has read them, such as the WAL that a PostgreSQL
+    replication slot holds; drawn as lane `slot_lag`.
+    """
     prometheus: str = ""
     """The server of `[prometheus.*]` that has its series, if there are several."""

@@ -54,6 +54,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
                 spill=job.spill,
                 executors=job.executors,
                 memory=job.memory,
+                slot_lag=job.slot_lag,
                 prometheus=job.prometheus,
             )
             for job in settings.jobs

@@ -70,6 +70,7 @@ from limnograph.services.table.partitions.page import PartitionPages
 from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
 from limnograph.services.table.runbook import TableRunbooks
+from limnograph.services.table.schema.lineage_page import LineagePages
 from limnograph.services.table.schema.page import SchemaPages
 from limnograph.services.table.storage.page import StoragePages
 from limnograph.services.timeline.tier_reader import TierReader
@@ -271,6 +272,7 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
         runbooks=TableRunbooks(store, details, options.trino_catalogs, clock),
         partitions=PartitionPages(store, old, clock),
         schemas=SchemaPages(store, old, clock),
+        lineage=LineagePages(store, old, shared.runs, clock),
         refs=RefPages(store, old, clock),
         reads=reads,
         columns=ColumnPages(store, old, clock, options.private_columns),

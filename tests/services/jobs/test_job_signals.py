@@ -48,6 +48,14 @@ def test_memory_has_a_query_of_its_own() -> None:
     assert (found["status"], found["v"][7], found["query"]["promql"]) == ("ok", 5.0, "own_memory")
 
 
+def test_what_the_source_keeps_has_only_a_query_of_its_own() -> None:
+    own = ConfiguredJob(name="cdc", writes=("lake.sales.*",), slot_lag="own_slot")
+    asked = ("slot_lag",)
+    found = lanes(MemoryMetrics("main", {"own_slot": steady(512e6)}), own, asked)["slot_lag"]
+    assert (found["status"], found["v"][7], found["unit"], found["label"]) == ("ok", 512e6, "bytes", "cdc")
+    assert lanes(MemoryMetrics("main", {}), OWN, asked)["slot_lag"]["status"] == "absent"
+
+
 def test_without_a_query_spark_s_own_series_of_the_application_of_that_name_are_used() -> None:
     plain = ConfiguredJob(name="churn", reads=("lake.sales.*",))
     told = {templates.busy_cores("churn", 60): steady(3.0), templates.executors("churn", 60): steady(8.0)}

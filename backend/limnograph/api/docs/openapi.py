@@ -71,6 +71,7 @@ _WIRE = (
     commits.CommitDetail,
     runbooks.TableRunbook,
     partitions.PartitionsPage,
+    schemas.LineagePage,
     schemas.SchemaPage,
     refs.RefsPage,
     reads.ReadsPage,

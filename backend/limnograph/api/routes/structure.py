@@ -1,4 +1,4 @@
-"""Routes of a table's structure (partitions, schemas, branches and tags), of its reads, columns and storage."""
+"""Routes of a table's structure (partitions, schemas, lineage, branches and tags), reads, columns and storage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limnograph.domain.answers.columns import ColumnsPage
 from limnograph.domain.answers.partitions import PartitionsPage
 from limnograph.domain.answers.reads import ReadsPage
 from limnograph.domain.answers.refs import RefsPage
-from limnograph.domain.answers.schemas import SchemaPage
+from limnograph.domain.answers.schemas import LineagePage, SchemaPage
 from limnograph.domain.answers.storage import StoragePage
 from limnograph.domain.queries import DEFAULT_PARTITIONS, PartitionsQuery
 from limnograph.domain.time import to_millis
@@ -79,6 +79,28 @@ async def get_schema(
     schema.
     """
     found, failed = await backend.schemas.page(v.known_name(backend, catalog, namespace, table))
+    request.scope["state"][FAILED] = failed
+    return found
+
+
+@get(
+    "/lineage",
+    operation_id="getLineage",
+    summary="Origin of a table's columns",
+    responses=documented(404, 503),
+    opt=TABLE_PAGE,
+)
+async def get_lineage(
+    request: Request[Any, Any, Any],
+    backend: NamedDependency[Backend],
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+) -> LineagePage:
+    """Where each column of the current schema comes from, by the newest run that reported it in OpenLineage's
+    `columnLineage`, and whether it is masked. Runs of the last 8 days.
+    """
+    found, failed = await backend.lineage.page(v.known_name(backend, catalog, namespace, table))
     request.scope["state"][FAILED] = failed
     return found
 
@@ -168,6 +190,6 @@ async def get_storage(
 
 one_table = Router(
     "/tables/{catalog:str}/{namespace:str}/{table:str}",
-    route_handlers=[get_partitions, get_schema, get_refs, get_reads, get_columns, get_storage],
+    route_handlers=[get_partitions, get_schema, get_lineage, get_refs, get_reads, get_columns, get_storage],
 )
 HANDLERS = [one_table]

@@ -103,11 +103,13 @@ class SizeShape(View, frozen=True, kw_only=True):
 
 class ColumnOrigin(View, frozen=True, kw_only=True):
     """A column that a written column comes from. `transformation` as OpenLineage names it, `DIRECT/IDENTITY`; `masked`:
-    whether the value is fully masked, null if not reported. `from_table`: its name in the event.
+    whether the value is fully masked, null if not reported. `from_table`: its name in the event; `table`: the table
+    that this is, `catalog.namespace.table`, null if the run does not name one.
     """
 
     column: str
     from_table: str
+    table: str | None
     from_column: str
     transformation: str | None
     masked: bool | None
@@ -132,6 +134,36 @@ class WritingRun(View, frozen=True, kw_only=True):
     masked_columns: int
 
 
+EpochOrder = Literal["next", "first", "gap", "repeated", "new_query", "not_judged"]
+
+
+class EarlierEpoch(View, frozen=True, kw_only=True):
+    """An earlier commit of a stream."""
+
+    snapshot_id: str
+    query_id: str
+    number: int | None
+
+
+class StreamEpoch(View, frozen=True, kw_only=True):
+    """The stream that made the commit, as its summary names it: `query_id` and epoch `number` of a Spark query, job id
+    and checkpoint of a Flink job. `order`, among at most 100 commits on main before it: `next` follows the last epoch
+    of the query, `gap`: epochs `missing_first` to `missing_last` have no commit there, `repeated`: the number is not
+    above the last one, `new_query`: it is epoch 0, and another query wrote before, perhaps the same stream with an
+    older checkpoint, `first`: no earlier commit of the query is known, `not_judged`: a Flink job, whose numbers may
+    skip, or earlier commits or the number are not known. `earlier`: the last commit of the query; `new_query`: of the
+    other one.
+    """
+
+    engine: Literal["spark", "flink"]
+    query_id: str
+    number: int | None
+    order: EpochOrder
+    missing_first: int | None
+    missing_last: int | None
+    earlier: EarlierEpoch | None
+
+
 class TouchedRows(View, frozen=True, kw_only=True):
     """The rows of the partitions that the commit wrote. `spark_sql`: a predicate for Spark, built from the partition
     specs and current column names; null if none can be built. `note`: the reason, or what the predicate omits; null: it
@@ -146,7 +178,8 @@ class CommitDetail(View, frozen=True, kw_only=True, omit_defaults=True):
     """One commit: its effect on its parent's state, its writer, the partitions it touched, and the runs around it.
     `expired`: snapshot expiry removed it from the table's metadata, so that time travel to it is impossible; null if
     unknown. `written_by_run`: absent if no run reported the commit; `written_by_job` may still be known. `findings`:
-    those that the commit caused or ended. `attempts`: absent if no report is about it.
+    those that the commit caused or ended. `attempts`: absent if no report is about it. `stream`: absent if the summary
+    names none.
     """
 
     commit: CommitRow
@@ -174,3 +207,4 @@ class CommitDetail(View, frozen=True, kw_only=True, omit_defaults=True):
     findings: list[Finding]
     written_by_run: WritingRun | None = None
     attempts: AttemptsOfCommit | None = None
+    stream: StreamEpoch | None = None

@@ -63,6 +63,7 @@ LANE_SPECS = (
     LaneSpec("read_amplification", "line", "ratio", "meta"),
     LaneSpec("attempts", "line", "attempts", "meta"),
     LaneSpec("stream_lag", "line", "seconds", "prometheus"),
+    LaneSpec("slot_lag", "line", "bytes", "prometheus"),
     LaneSpec("cpu", "line", "cores", "prometheus"),
     LaneSpec("spill", "line", "bytes", "prometheus"),
     LaneSpec("executors", "line", "executors", "prometheus"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from limnograph.domain.answers.commits import ColumnOrigin
 from limnograph.domain.answers.structure import PageHead
 from limnograph.domain.answers.view import View
 from limnograph.domain.time import Millis
@@ -109,3 +110,42 @@ class SchemaPage(PageHead, frozen=True, kw_only=True):
     versions: list[StructureVersion]
     matrix_versions: list[MatrixVersion]
     matrix: list[FieldHistory]
+
+
+class LineageRun(View, frozen=True, kw_only=True):
+    """A successful run that wrote the table and reported the origin of its columns. `t`: its end. `snapshot_id`: the
+    commit that it reported; null: none. `reads`: other tables that it read, at most 20.
+    """
+
+    run_id: str
+    job: str | None
+    t: Millis
+    snapshot_id: str | None
+    reads: list[str]
+
+
+class ColumnSource(View, frozen=True, kw_only=True):
+    """Where a column of the current schema comes from. `origins`: as the newest run states that names another table, at
+    most 20 of `origins_total`; empty: unknown. `masked`: whether all values that it takes over are fully masked; null:
+    not reported, or no value is taken over. `run_id`: that run. `own_run_id`: a newer run that names only the table
+    itself as the origin, as updates do, and as OpenLineage reports every MERGE of Spark: what it wrote may come from
+    elsewhere.
+    """
+
+    field_id: int
+    column: str
+    origins: list[ColumnOrigin]
+    origins_total: int
+    masked: bool | None
+    run_id: str | None
+    own_run_id: str | None
+
+
+class LineagePage(PageHead, frozen=True, kw_only=True):
+    """Top-level columns of the current schema, in its order. Only runs that ended at `since` or later and wrote to main
+    are considered. `runs`: those that `columns` name, newest first.
+    """
+
+    since: Millis
+    columns: list[ColumnSource]
+    runs: list[LineageRun]

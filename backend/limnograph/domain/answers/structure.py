@@ -31,6 +31,8 @@ NoteCode = Literal[
     "chain_broken",
     "retention_unknown",
     "reads_by_hour",
+    "older_runs_unread",
+    "schema_unknown",
 ]
 
 

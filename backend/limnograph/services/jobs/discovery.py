@@ -25,7 +25,7 @@ from limnograph.services.sources.page_metrics import PageMetrics
 DAY_S = 86_400
 _SAME_END = 2_000_000
 Role = Literal["reads", "writes"]
-Number = Literal["promql", "median", "load", "cpu", "spill", "executors", "memory"]
+Number = Literal["promql", "median", "load", "cpu", "spill", "executors", "memory", "slot_lag"]
 _ROLES: dict[str, Role] = {"reads": "reads", "writes": "writes"}
 
 
@@ -37,6 +37,7 @@ class ConfiguredJob(msgspec.Struct, frozen=True):
     `promql`: a query for its duration, instead of `select`
     `median`, `load`: PromQL of its median run, and of its load
     `cpu`, `spill`, `executors`, `memory`: PromQL of the resources it used
+    `slot_lag`: PromQL of the bytes that its source keeps for it
     `prometheus`: the server that has its series; empty: any server that has them
     """
 
@@ -51,6 +52,7 @@ class ConfiguredJob(msgspec.Struct, frozen=True):
     spill: str = ""
     executors: str = ""
     memory: str = ""
+    slot_lag: str = ""
     prometheus: str = ""
 
     def role_in(self, name: TableName) -> Role | None:
@@ -147,6 +149,12 @@ class Jobs:
         """The configured PromQL for a number of a job (`promql`: its duration); empty if there is none."""
         configured = self._configured.get(job)
         return getattr(configured, number) if configured else ""
+
+    def with_slot(self, name: TableName) -> str | None:
+        """A job with a query for `slot_lag` that touches a table, one that writes it first; None: there is none."""
+        roles = {job.name: job.role_in(name) for job in self._configured.values() if job.slot_lag}
+        touching = sorted((role != "writes", job) for job, role in roles.items() if role is not None)
+        return touching[0][1] if touching else None
 
     def server(self, job: str) -> str | None:
         """The configured metrics source of a job; None: any source that has its series."""

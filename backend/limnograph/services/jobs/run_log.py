@@ -13,7 +13,7 @@ from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros
 
-RUNNING = "running"
+RUNNING, SUCCEEDED = "running", "ok"
 Status = str
 SUMMED = "openlineage"
 """Source of runs whose `read_bytes` is a sum over the inputs of one event."""
@@ -138,6 +138,20 @@ def wrote(run: RunFact, name: TableName, snapshot_id: int) -> RunTable | None:
         if table.written_snapshot_id == snapshot_id and (table.catalog, table.namespace, table.table) == name:
             return table
     return None
+
+
+def wrote_to(name: TableName, runs: Iterable[RunFact]) -> list[RunFact]:
+    """The successful runs among these that wrote to a table, the latest end first."""
+    found = [
+        run
+        for run in runs
+        if run.status == SUCCEEDED
+        and any(
+            table.role == "writes" and (table.catalog, table.namespace, table.table) == name
+            for table in run.tables or ()
+        )
+    ]
+    return sorted(found, key=last_sign, reverse=True)
 
 
 def only_written(tables: Iterable[RunTable]) -> int | None:

@@ -33,6 +33,7 @@ from limnograph.services.jobs.run_log import (
     together,
     written_by,
     wrote,
+    wrote_to,
 )
 from limnograph.services.jobs.shared_texts import SharedTexts
 from limnograph.services.lake.store import WINDOW
@@ -230,6 +231,22 @@ class RunRegistry:
             older[run_id] |= transitions
         runs = map(together, older.values())
         return next((run for run in runs if wrote(run, name, snapshot_id)), None)
+
+    def writing(self, name: TableName) -> list[RunFact]:
+        """Successful runs in memory that wrote to a table, the latest end first."""
+        with self._lock:
+            return wrote_to(name, [self._runs[run_id] for run_id in self._of_table.get(name, ())])
+
+    async def writing_since(self, name: TableName, start: Micros) -> list[RunFact]:
+        """Successful runs that wrote to a table and ended at `start` or later, the latest end first; those that are not
+        in memory are read from the meta table. Raises LimnographError if it cannot be read.
+        """
+        with self._lock:
+            told = {run_id: dict(self._told[run_id]) for run_id in self._of_table.get(name, ())}
+        if self._clock is not None and start < max(self._now() - self._window, self._floor):
+            for run in await self._reads.ask(self._cold, start, None, name):
+                told.setdefault(run.run_id, {}).setdefault(run.status, run)
+        return [run for run in wrote_to(name, map(together, told.values())) if last_sign(run) >= start]
 
     async def _with_older(
         self, name: TableName, start: Micros, end: Micros, told: dict[str, dict[str, RunFact]]

@@ -29,6 +29,7 @@ from limnograph.services.table.partitions.page import PartitionPages
 from limnograph.services.table.reads.page import ReadPages
 from limnograph.services.table.refs.page import RefPages
 from limnograph.services.table.runbook import TableRunbooks
+from limnograph.services.table.schema.lineage_page import LineagePages
 from limnograph.services.table.schema.page import SchemaPages
 from limnograph.services.table.storage.page import StoragePages
 from limnograph.services.timeline.timeline import TimelineService
@@ -52,6 +53,7 @@ class Backend(NamedTuple):
     partitions: PartitionPages
     """Partitions of one table."""
     schemas: SchemaPages
+    lineage: LineagePages
     """Schema history of one table."""
     refs: RefPages
     """Branches and tags of one table."""

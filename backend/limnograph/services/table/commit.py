@@ -7,18 +7,18 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from limnograph.analysis.advice.statements.touched_rows import Predicate
-from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChange, SizeShape
+from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChange, SizeShape, StreamEpoch
 from limnograph.domain.answers.contention import AttemptsOfCommit
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
 from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES, SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
-from limnograph.ports.query_engine import QueryEngine
+from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.findings.of_pages import findings_of_commit
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.lake.history import History
-from limnograph.services.lake.loading import rows_by_id
+from limnograph.services.lake.loading import rows_by_id, snapshot_facts
 from limnograph.services.lake.provisional import completed
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.targets import NoteTarget
@@ -27,6 +27,7 @@ from limnograph.services.reads.commit_users import CommitUsers
 from limnograph.services.table.commit_effects import CommitEffects
 from limnograph.services.table.commit_list import commit_row
 from limnograph.services.table.reads.contention import commit_attempts
+from limnograph.services.table.stream_epochs import COLUMNS, LOOKED_BACK, is_of_stream, stream_epoch
 from limnograph.services.table.touched import touched_predicate, touched_rows
 from limnograph.services.table.writing_runs import writing_run
 
@@ -76,6 +77,7 @@ class CommitDetails:
             run = await self._jobs.runs.writer_of(name, row.snapshot_id, row.committed_at)
             effects = await self._effects.of_commit(name, row)
             attempts = await self._store.reads.ask(self._tried, history, row)
+            stream = await self._store.reads.ask(self._stream, history, row) if is_of_stream(row) else None
             row = await self._store.reads.ask(self._with_user, history, row)
             writer = (run.job_name if run else None) or await self._written_by(row)
         previous_id, next_id = _neighbours(history, row)
@@ -109,6 +111,7 @@ class CommitDetails:
             touched=touched_rows(history, row),
             findings=findings_of_commit(self._findings.board, history.uuid, row.snapshot_id, self._findings.shown),
             attempts=attempts,
+            stream=stream,
         )
 
     async def touched(self, name: TableName, snapshot_id: int) -> Predicate:
@@ -167,6 +170,22 @@ class CommitDetails:
         except SourceError:
             return None
         return commit_attempts(found, row.snapshot_id)
+
+    def _stream(self, history: History, row: SnapshotFact) -> StreamEpoch | None:
+        """The commit's stream, beside its earlier epochs if these can be read."""
+        ids = history.main_ids
+        end = ids.index(row.snapshot_id) if row.snapshot_id in ids else 0
+        before = ids[max(0, end - LOOKED_BACK) : end][::-1]
+        wanted = MetaQuery(table="snapshots", columns=COLUMNS, table_uuids=(history.uuid,), snapshot_ids=tuple(before))
+        try:
+            rows = snapshot_facts(self._engine.select(wanted)) if before else []
+        except SourceError:
+            return stream_epoch(row, None)
+        found = {fact.snapshot_id: fact for fact in rows}
+        for snapshot_id in before:
+            if snapshot_id not in found and (fresh := self._store.provisional_row(history.uuid, snapshot_id)):
+                found[snapshot_id] = fresh
+        return stream_epoch(row, [found[snapshot_id] for snapshot_id in before if snapshot_id in found])
 
     def _with_user(self, history: History, row: SnapshotFact) -> SnapshotFact:
         """The row with the user whom a report names, if its summary names none."""

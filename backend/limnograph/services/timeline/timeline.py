@@ -229,7 +229,7 @@ class TimelineService:
             async with asyncio.TaskGroup() as group:
                 duration = group.create_task(job_lanes.duration(self._jobs, name, chosen, span, page))
                 runs = group.create_task(job_lanes.runs(self._jobs, name, chosen, span, page))
-                signals = group.create_task(job_signals.lanes(self._jobs, chosen, span, asked))
+                signals = group.create_task(job_signals.lanes(self._jobs, name, chosen, span, asked))
         return [job_median.beside(duration.result(), runs.result(), span), runs.result(), *signals.result()]
 
 

@@ -17,7 +17,7 @@ from limnograph.services.sources.metrics import Metrics
 from limnograph.settings import JobSettings, Settings
 from limnograph.wiring.cold import metrics_sources
 
-QUERIES = ("promql", "median", "load", "cpu", "spill", "executors", "memory")
+QUERIES = ("promql", "median", "load", "cpu", "spill", "executors", "memory", "slot_lag")
 
 
 def checks(settings: Settings) -> Iterator[Check]:

@@ -127,6 +127,9 @@ export const getPartitions = (ref: TableRef, query: PartitionsQuestion, signal?:
 export const getSchema = (ref: TableRef, signal?: AbortSignal) =>
   request('get', '/api/v1/tables/{catalog}/{namespace}/{table}/schema', { path: pathOf(ref) }, signal);
 
+export const getLineage = (ref: TableRef, signal?: AbortSignal) =>
+  request('get', '/api/v1/tables/{catalog}/{namespace}/{table}/lineage', { path: pathOf(ref) }, signal);
+
 export const getRefs = (ref: TableRef, signal?: AbortSignal) =>
   request('get', '/api/v1/tables/{catalog}/{namespace}/{table}/refs', { path: pathOf(ref) }, signal);
 

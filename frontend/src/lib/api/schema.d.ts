@@ -871,6 +871,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Origin of a table's columns
+         * @description Where each column of the current schema comes from, by the newest run that reported it in OpenLineage's
+         *     `columnLineage`, and whether it is masked. Runs of the last 8 days.
+         */
+        get: operations["getLineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables/{catalog}/{namespace}/{table}/maintenance": {
         parameters: {
             query?: never;
@@ -1609,13 +1630,15 @@ export interface components {
         /**
          * ColumnOrigin
          * @description A column that a written column comes from. `transformation` as OpenLineage names it, `DIRECT/IDENTITY`; `masked`:
-         *         whether the value is fully masked, null if not reported. `from_table`: its name in the event.
+         *         whether the value is fully masked, null if not reported. `from_table`: its name in the event; `table`: the table
+         *         that this is, `catalog.namespace.table`, null if the run does not name one.
          */
         ColumnOrigin: {
             column: string;
             from_column: string;
             from_table: string;
             masked: boolean | null;
+            table: string | null;
             transformation: string | null;
         };
         /**
@@ -1656,6 +1679,23 @@ export interface components {
             values: number | null;
         };
         /**
+         * ColumnSource
+         * @description Where a column of the current schema comes from. `origins`: as the newest run states that names another table, at
+         *         most 20 of `origins_total`; empty: unknown. `masked`: whether all values that it takes over are fully masked; null:
+         *         not reported, or no value is taken over. `run_id`: that run. `own_run_id`: a newer run that names only the table
+         *         itself as the origin, as updates do, and as OpenLineage reports every MERGE of Spark: what it wrote may come from
+         *         elsewhere.
+         */
+        ColumnSource: {
+            column: string;
+            field_id: number;
+            masked: boolean | null;
+            origins: components["schemas"]["ColumnOrigin"][];
+            origins_total: number;
+            own_run_id: string | null;
+            run_id: string | null;
+        };
+        /**
          * ColumnsPage
          * @description Columns of a table in a range. `commits`: those with statistics, at most one a minute. `step_s`: seconds that a
          *         point stands for; null: each is a commit. `not_known`: why there are none.
@@ -1680,7 +1720,8 @@ export interface components {
          * @description One commit: its effect on its parent's state, its writer, the partitions it touched, and the runs around it.
          *         `expired`: snapshot expiry removed it from the table's metadata, so that time travel to it is impossible; null if
          *         unknown. `written_by_run`: absent if no run reported the commit; `written_by_job` may still be known. `findings`:
-         *         those that the commit caused or ended. `attempts`: absent if no report is about it.
+         *         those that the commit caused or ended. `attempts`: absent if no report is about it. `stream`: absent if the summary
+         *         names none.
          */
         CommitDetail: {
             /** @default null */
@@ -1701,6 +1742,8 @@ export interface components {
             refs: string[];
             schema_id: number | null;
             shape: components["schemas"]["SizeShape"];
+            /** @default null */
+            stream: components["schemas"]["StreamEpoch"] | null;
             summary: {
                 [key: string]: string;
             };
@@ -1919,6 +1962,15 @@ export interface components {
             max: number | null;
             p50: number | null;
             p95: number | null;
+        };
+        /**
+         * EarlierEpoch
+         * @description An earlier commit of a stream.
+         */
+        EarlierEpoch: {
+            number: number | null;
+            query_id: string;
+            snapshot_id: string;
         };
         /**
          * EarlierEvent
@@ -2685,6 +2737,36 @@ export interface components {
             v: (number | null)[];
         };
         /**
+         * LineagePage
+         * @description Top-level columns of the current schema, in its order. Only runs that ended at `since` or later and wrote to main
+         *         are considered. `runs`: those that `columns` name, newest first.
+         */
+        LineagePage: {
+            catalog: string;
+            columns: components["schemas"]["ColumnSource"][];
+            format: string | null;
+            namespace: string;
+            notes: components["schemas"]["Note"][];
+            runs: components["schemas"]["LineageRun"][];
+            since: number;
+            /** @enum {unknown} */
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
+            table: string;
+            watermark: number | null;
+        };
+        /**
+         * LineageRun
+         * @description A successful run that wrote the table and reported the origin of its columns. `t`: its end. `snapshot_id`: the
+         *         commit that it reported; null: none. `reads`: other tables that it read, at most 20.
+         */
+        LineageRun: {
+            job: string | null;
+            reads: string[];
+            run_id: string;
+            snapshot_id: string | null;
+            t: number;
+        };
+        /**
          * LinkedJob
          * @description A job that reads or writes the table. `source`: where the link is known from (`metrics`, `runs`, `settings`).
          */
@@ -2880,7 +2962,7 @@ export interface components {
          */
         Note: {
             /** @enum {unknown} */
-            code: "chain_broken" | "deletes_are_logs" | "deletes_are_vectors" | "heat_left_out" | "meta_unread" | "moves_left_out" | "names_are_identity" | "no_sort_orders" | "no_state" | "no_state_before" | "one_branch" | "reads_by_hour" | "rest_unknown" | "retention_unknown" | "savepoints" | "shown_only" | "top_only" | "unreadable" | "versions_left_out";
+            code: "chain_broken" | "deletes_are_logs" | "deletes_are_vectors" | "heat_left_out" | "meta_unread" | "moves_left_out" | "names_are_identity" | "no_sort_orders" | "no_state" | "no_state_before" | "older_runs_unread" | "one_branch" | "reads_by_hour" | "rest_unknown" | "retention_unknown" | "savepoints" | "schema_unknown" | "shown_only" | "top_only" | "unreadable" | "versions_left_out";
             sentence: string;
         };
         /**
@@ -4098,6 +4180,27 @@ export interface components {
             largest: components["schemas"]["StoredFile"][];
             path: string;
             spec_id: number;
+        };
+        /**
+         * StreamEpoch
+         * @description The stream that made the commit, as its summary names it: `query_id` and epoch `number` of a Spark query, job id
+         *         and checkpoint of a Flink job. `order`, among at most 100 commits on main before it: `next` follows the last epoch
+         *         of the query, `gap`: epochs `missing_first` to `missing_last` have no commit there, `repeated`: the number is not
+         *         above the last one, `new_query`: it is epoch 0, and another query wrote before, perhaps the same stream with an
+         *         older checkpoint, `first`: no earlier commit of the query is known, `not_judged`: a Flink job, whose numbers may
+         *         skip, or earlier commits or the number are not known. `earlier`: the last commit of the query; `new_query`: of the
+         *         other one.
+         */
+        StreamEpoch: {
+            earlier: components["schemas"]["EarlierEpoch"] | null;
+            /** @enum {unknown} */
+            engine: "flink" | "spark";
+            missing_first: number | null;
+            missing_last: number | null;
+            number: number | null;
+            /** @enum {unknown} */
+            order: "first" | "gap" | "new_query" | "next" | "not_judged" | "repeated";
+            query_id: string;
         };
         /**
          * StructureVersion
@@ -8695,6 +8798,107 @@ export interface operations {
             };
         };
     };
+    getLineage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineagePage"];
+                };
+            };
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getTableMaintenance: {
         parameters: {
             query?: never;
@@ -9420,7 +9624,7 @@ export interface operations {
                 to?: number;
                 /** @description Step in whole seconds; default: about 720 points. At most 2000 points. */
                 step?: number;
-                /** @description Comma-separated lanes: alerts, job_duration, job_runs, maintenance, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, overlap, planning, query_p95, skipped_share, read_amplification, attempts, stream_lag, cpu, spill, executors, job_memory. Default: alerts, job_duration, job_runs, maintenance, commits, schema, data_files, file_size, delete_files, freshness. */
+                /** @description Comma-separated lanes: alerts, job_duration, job_runs, maintenance, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, overlap, planning, query_p95, skipped_share, read_amplification, attempts, stream_lag, slot_lag, cpu, spill, executors, job_memory. Default: alerts, job_duration, job_runs, maintenance, commits, schema, data_files, file_size, delete_files, freshness. */
                 lanes?: string;
                 /** @description Job name; default: the reader with the most runs. */
                 job?: string;

@@ -2,6 +2,7 @@ import '../../app.css';
 import { expect, test } from 'vitest';
 import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
+import type { Schemas } from '#lib/api/client.ts';
 import { collision } from '#lib/contention/fixtures.ts';
 import { axeFindings } from '../../test/axe.ts';
 import CommitsTable from './CommitsTable.svelte';
@@ -64,7 +65,7 @@ test('what was not read is said, never drawn as zero', async () => {
 });
 
 test('the run that wrote the commit is shown with the origin of its columns', async () => {
-  const column = { from_table: 'wh/sales/raw', transformation: null, masked: null };
+  const column = { from_table: 'wh/sales/raw', table: null, transformation: null, masked: null };
   const run = {
     run_id: '0190f3b4-0000-7000-8000-000000000001',
     job: 'load',
@@ -88,6 +89,25 @@ test('the run that wrote the commit is shown with the origin of its columns', as
   await screen.getByText('Where 2 columns come from, 1 masked').click();
   await expect.element(screen.getByText('<b>mail</b>')).toBeVisible();
   await expect.element(screen.getByText('DIRECT/HASH')).toBeVisible();
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('the stream of a commit is named with its epoch, and missing epochs are said with the commit before', async () => {
+  const stream: Schemas['StreamEpoch'] = {
+    engine: 'spark',
+    query_id: '6f1c0f4e-1111-4222-8333-944445555666',
+    number: 41,
+    order: 'gap',
+    missing_first: 39,
+    missing_last: 40,
+    earlier: { snapshot_id: '42', query_id: '6f1c0f4e-1111-4222-8333-944445555666', number: 38 },
+  };
+  const screen = await render(CommitView, { detail: commitDetail({ stream }), hrefOf });
+  await expect.element(screen.getByText(/^Epoch 41 of Spark query 6f1c0f4e/)).toBeVisible();
+  await expect.element(screen.getByText(/^Epochs 39 to 40 have no commit on main/)).toBeVisible();
+  await expect
+    .element(screen.getByRole('link', { name: 'Previous commit of this stream' }))
+    .toHaveAttribute('href', hrefOf('42'));
   expect(await axeFindings()).toEqual([]);
 });
 

@@ -71,6 +71,7 @@ export function commitDetail(change: Partial<Schemas['CommitDetail']> = {}): Sch
     written_by_job: 'backfill_customer_events',
     written_by_run: null,
     attempts: null,
+    stream: null,
     effects: [
       {
         job: 'churn',

@@ -20,6 +20,7 @@ const ABOUT: readonly (readonly [RegExp, LaneId])[] = [
   [/spill/i, 'spill'],
   [/executor/i, 'executors'],
   [/contention|conflict|attempt/i, 'attempts'],
+  [/slot|replication/i, 'slot_lag'],
   [/stream/i, 'stream_lag'],
   [/memory/i, 'job_memory'],
 ];

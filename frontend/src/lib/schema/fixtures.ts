@@ -85,3 +85,39 @@ export const schemaPage = (change: Partial<Schemas['SchemaPage']> = {}): Schemas
   ],
   ...change,
 });
+
+/** A column that was copied, one that was masked, one that a MERGE wrote, and one of which no run says anything. */
+export const lineagePage = (change: Partial<Schemas['LineagePage']> = {}): Schemas['LineagePage'] => {
+  const origin = { from_table: 'wh/bronze/raw', table: 'lake.bronze.raw', transformation: 'DIRECT/IDENTITY' };
+  const source = (
+    field_id: number,
+    column: string,
+    more: Partial<Schemas['ColumnSource']> = {},
+  ): Schemas['ColumnSource'] => ({
+    ...{ field_id, column, origins: [], origins_total: 0, masked: null, run_id: null, own_run_id: null },
+    ...more,
+  });
+  const from = (column: string, from_column: string, masked: boolean) => ({
+    origins: [{ ...origin, column, from_column, masked }],
+    origins_total: 1,
+    masked,
+    run_id: 'load-1',
+  });
+  return {
+    ...{ catalog: 'lake', namespace: 'sales', table: 'customer_events', format: 'iceberg', status: 'ok' },
+    watermark: RENAMED + 3_600_000,
+    notes: [],
+    since: RENAMED - 8 * 86_400_000,
+    columns: [
+      source(1, 'id', { ...from('id', 'id', false), own_run_id: 'merge-2' }),
+      source(2, 'email_hash', from('email_hash', 'email', true)),
+      source(3, 'amount', { own_run_id: 'merge-2' }),
+      source(4, 'note'),
+    ],
+    runs: [
+      { run_id: 'merge-2', job: 'upsert', t: RENAMED, snapshot_id: null, reads: ['lake.bronze.cdc'] },
+      { run_id: 'load-1', job: 'load', t: RENAMED - 60_000, snapshot_id: '5184430069070270604', reads: [] },
+    ],
+    ...change,
+  };
+};

@@ -18,6 +18,7 @@ const REMEDIES: Partial<Record<LaneId, string>> = {
   read_amplification: NEEDS_REPORTS,
   attempts: NEEDS_ATTEMPTS,
   stream_lag: 'No measured stream writes this table. Call measure_streams of limnograph.spark_streams.',
+  slot_lag: 'No data. Set a slot_lag query in [[jobs]].',
   cpu: NEEDS_SIGNAL,
   job_memory: NEEDS_SIGNAL,
   executors: NEEDS_SIGNAL,

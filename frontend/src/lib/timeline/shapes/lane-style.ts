@@ -114,6 +114,7 @@ const LOOKS: Readonly<Record<string, Partial<Look>>> = {
   debt: { title: 'Compaction debt', unit: 'files to rewrite', tone: 'files', filled: true },
   attempts: { unit: 'lost' },
   stream_lag: { unit: 's', print: seconds, printTick: digits },
+  slot_lag: { ...sizes, unit: 'kept by the source' },
   cpu: {
     title: 'CPU',
     unit: 'cores busy',
