@@ -50,7 +50,7 @@ class ForecastPages:
     async def page(self, query: ForecastsQuery) -> ForecastsPage:
         """Raises InvalidInput (cursor). O(metrics of all tables)."""
         board, notes = await self._board()
-        rows = sorted(filter(_Filter(query).admits, self._rows(board)), key=_place)
+        rows = sorted(filter(_RiskFilter(query).admits, self._rows(board)), key=_place)
         counts = Counter(row.state for row in rows)
         shown = [row for row in rows if _is_shown(row, query.state)]
         question, first = cursors.of_forecasts(query), 0
@@ -113,7 +113,7 @@ class ForecastPages:
         return [row_of(each, name, owner, readers, _finding_id(findings, each.shown.metric)) for each in found]
 
 
-class _Filter(NamedTuple):
+class _RiskFilter(NamedTuple):
     """What a query selects, apart from the state."""
 
     query: ForecastsQuery
