@@ -135,6 +135,11 @@ tables = "lake.sales.*"
 owner = "team-sales"
 """,
     **_findings(),
+    "[forecast]": """
+[forecast]
+budget = 10
+small_files = 5000
+""",
     "[prices]": """
 [prices]
 currency = "EUR"
