@@ -78,7 +78,7 @@ export const STORAGE_HEADLINES: Record<StorageCode, (facts: Facts) => string> = 
     return `${needs}, which the table's own retention removes before the next read`;
   },
   at_risk: ({ finding, evidence, tense }) => {
-    const metric = METRICS[finding.subject] ?? finding.subject;
+    const metric = METRICS[finding.subject] ?? 'A level';
     const threshold = evidence.number('threshold');
     const limit =
       threshold === null
