@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.forecast.series import Floats, Longs
+from limnograph.analysis.forecast.grid import Floats, Longs
 
 _LEAST_SHARE = 0.1
 """A fall counts as a drop if it takes away this share of the highest state of the last 28 days."""

@@ -8,16 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from limnograph.analysis.forecast.grid import DAY_H, HOUR_MS, Floats, Longs
+from limnograph.analysis.forecast.load import NO_LOAD, FleetLoad
 from limnograph.domain.forecasts.cases import ForecastCase, ForecastMetric, ReaderRuns
 from limnograph.domain.time import Millis
 
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
-
-HOUR_MS = 3_600_000
-DAY_H = 24
 GIB = 2**30
 LEAST_RUNS = 3
 READERS = frozenset({"reader_seconds", "reader_seconds_per_gib"})
@@ -29,8 +25,9 @@ class CaseSeries:
     the epoch; `hours` hours before it are known.
     """
 
-    def __init__(self, case: ForecastCase, at: Millis | None = None) -> None:
+    def __init__(self, case: ForecastCase, at: Millis | None = None, load: FleetLoad = NO_LOAD) -> None:
         self.case = case
+        self._load = load
         cut = case.as_of if at is None else at
         self.end = cut // HOUR_MS
         times = np.asarray(case.facts.at, np.int64)
@@ -44,6 +41,7 @@ class CaseSeries:
         self.hours = self.end - self.start
         self._states: dict[str, Floats] = {}
         self._levels: dict[str, Floats] = {}
+        self._sums: dict[str, Floats] = {}
         self._runs: tuple[Longs, Floats, Floats] | None = None
         self._cut = cut
 
@@ -70,6 +68,16 @@ class CaseSeries:
 
     def sums(self, name: str) -> Floats:
         """Sum of a column per hour of the grid; a daily row is spread over its day."""
+        if name not in self._sums:
+            self._sums[name] = self._spread(name)
+        return self._sums[name]
+
+    def mean_load(self, cut: int, days: int) -> float:
+        """Mean log of the cluster's load over the days before index `cut`."""
+        last = self.start + cut
+        return self._load.mean(last - days * DAY_H, last)
+
+    def _spread(self, name: str) -> Floats:
         values = np.nan_to_num(self.column(name))
         found = np.zeros(self.hours)
         place = self.row_hour - self.start
