@@ -4,18 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from forecast.kinds import KINDS, draw_params
 from forecast.laws import COSTS, STATES, SUMS, Floats, Params, SharedLoad, World
-from limnograph.analysis.forecast.series import GIB, CaseSeries
+from limnograph.analysis.forecast.series import GIB, HistoryGrid
 from limnograph.domain.forecasts.cases import FactColumns, ForecastCase, ForecastTarget, ReaderRuns
 
 EPOCH_HOUR = 498_000
 HOUR_MS = 3_600_000
 PATHS = 48
+
+
+class Sight(NamedTuple):
+    """What is seen of a table: `hours` from `start` on without the first `skipped`; which horizons are asked."""
+
+    start: int
+    hours: int
+    skipped: int
+    horizons: Sequence[int]
+
+
+class Futures(NamedTuple):
+    """Levels `[path, hour]` of a table's futures, the same after maintenance, and the rows of the former."""
+
+    levels: dict[str, Floats]
+    maintained: dict[str, Floats]
+    rows: Params
+    row: int
 
 
 @dataclass(frozen=True)
@@ -57,10 +75,12 @@ def histories(seed: int, tables: int, days: int) -> list[ForecastCase]:
     world = World(params, start, rng)
     hours = days * 24
     rows = world.run(hours, SharedLoad(rng, start).draw(rng, 0, hours, 1))
-    return [
-        observed(rows, params, row, start, hours, int(rng.choice([0, 0, 24 * rng.integers(1, 30)])), rng, f"t{row}", [])
-        for row in range(tables)
-    ]
+    found = []
+    for row in range(tables):
+        skipped = int(rng.choice([0, 0, 24 * rng.integers(1, 30)]))
+        seen = Sight(start, hours, skipped, [])
+        found.append(observed((rows, row), float(params["target_file_bytes"][row, 0]), seen, rng, f"t{row}"))
+    return found
 
 
 def judged_fleet(seed: int, tables: int) -> list[JudgedCase]:
@@ -85,11 +105,11 @@ def judged_fleet(seed: int, tables: int) -> list[JudgedCase]:
     cared_future = cared.run(max(horizons), after)
     found = []
     for row, kind in enumerate(kinds):
-        skipped = _skipped(rng, hours)
-        case = observed(past, params, row, start, hours, skipped, rng, f"f{seed}-{row}", horizons)
+        seen = Sight(start, hours, _skipped(rng, hours), horizons)
+        case = observed((past, row), float(params["target_file_bytes"][row, 0]), seen, rng, f"f{seed}-{row}")
         levels = true_levels(past, future, row, hours)
         kept = true_levels(past, cared_future, row, hours)
-        case, truth = ask(case, KINDS[kind].metrics, levels, kept, horizons, rng, (future, row))
+        case, truth = ask(case, KINDS[kind].metrics, Futures(levels, kept, future, row), rng)
         found.append(JudgedCase(case, kind, KINDS[kind].harmless, KINDS[kind].hard, truth))
     return found
 
@@ -100,17 +120,11 @@ def _skipped(rng: np.random.Generator, hours: int) -> int:
 
 
 def observed(
-    rows: Params,
-    p: Params,
-    row: int,
-    start: int,
-    hours: int,
-    skipped: int,
-    rng: np.random.Generator,
-    name: str,
-    horizons: Sequence[int],
+    table: tuple[Params, int], target: float, seen_as: Sight, rng: np.random.Generator, name: str
 ) -> ForecastCase:
     """A table as it is observed: rows of hours with commits, daily rows before 28 days, nulls, outages, lost rows."""
+    rows, row = table
+    start, hours, skipped, horizons = seen_as
     commits = rows["commits"][:hours, row, 0]
     seen = np.flatnonzero(commits > 0)
     seen = seen[seen >= skipped]
@@ -135,10 +149,10 @@ def observed(
         as_of=(start + hours) * HOUR_MS,
         first_seen=(start + skipped) * HOUR_MS,
         horizons_hours=list(horizons),
-        target_file_bytes=float(p["target_file_bytes"][row, 0]),
+        target_file_bytes=target,
         facts=FactColumns(at=at * HOUR_MS, span_hours=span, **columns),
         targets=[],
-        runs=_runs(rows, row, start, hours, skipped, rng),
+        runs=_runs(rows, row, seen_as, rng),
     )
 
 
@@ -155,7 +169,8 @@ def _aggregated(at: Any, columns: dict[str, Any], end: int) -> tuple[Any, Any, d
     return day[first], np.where(old[first], 24, 1), found
 
 
-def _runs(rows: Params, row: int, start: int, hours: int, skipped: int, rng: np.random.Generator) -> ReaderRuns:
+def _runs(rows: Params, row: int, seen_as: Sight, rng: np.random.Generator) -> ReaderRuns:
+    start, hours, skipped, _ = seen_as
     seconds = rows["seconds"][:hours, row, 0].astype(np.float64)
     ran = np.flatnonzero(np.isfinite(seconds))
     ran = ran[(ran >= skipped) & (rng.random(ran.size) >= 0.01)]
@@ -211,16 +226,11 @@ def _reader_levels(values: Floats, hours: int) -> Floats:
 
 
 def ask(
-    case: ForecastCase,
-    metrics: Sequence[str],
-    levels: dict[str, Floats],
-    kept: dict[str, Floats],
-    horizons: Sequence[int],
-    rng: np.random.Generator,
-    future: tuple[Params, int],
+    case: ForecastCase, metrics: Sequence[str], futures: Futures, rng: np.random.Generator
 ) -> tuple[ForecastCase, tuple[TargetTruth, ...]]:
     """Targets with thresholds as users set them, from what is known at the cut-off, and the truth."""
-    series = CaseSeries(case)
+    series = HistoryGrid(case)
+    levels = futures.levels
     chosen = [metrics[int(place)] for place in rng.permutation(len(metrics))[: rng.integers(1, 4)]]
     if rng.random() < 0.3:
         chosen.append(str(rng.choice(["small_files", "live_snapshots", "manifests", "skew_max_over_median"])))
@@ -237,7 +247,7 @@ def ask(
             step = 10.0 ** np.floor(np.log10(threshold))
             threshold = float(np.ceil(threshold / step * 2) / 2 * step)
         targets.append(ForecastTarget(metric=metric, threshold=threshold))  # type: ignore[arg-type]
-        truths.append(_truth(metric, threshold, levels[metric], kept[metric], horizons, future))
+        truths.append(_truth(metric, threshold, futures, case.horizons_hours))
     return _with(case, targets), tuple(truths)
 
 
@@ -247,14 +257,8 @@ def _with(case: ForecastCase, targets: list[ForecastTarget]) -> ForecastCase:
     return msgspec.structs.replace(case, targets=targets)
 
 
-def _truth(
-    metric: str,
-    threshold: float,
-    level: Floats,
-    kept: Floats,
-    horizons: Sequence[int],
-    future: tuple[Params, int],
-) -> TargetTruth:
+def _truth(metric: str, threshold: float, futures: Futures, horizons: Sequence[int]) -> TargetTruth:
+    level, kept = futures.levels[metric], futures.maintained[metric]
     above = level[:, 1:] >= threshold
     cared = kept[1:, 1:] >= threshold
     crossing = np.flatnonzero(above[0])
@@ -270,7 +274,7 @@ def _truth(
         low={h: float(np.quantile(level[1:, h], 0.1)) for h in horizons},
         high={h: float(np.quantile(level[1:, h], 0.9)) for h in horizons},
         hour=hour,
-        driver=_driver(metric, future, hour) if hour and metric.startswith("reader") else None,
+        driver=_driver(metric, (futures.rows, futures.row), hour) if hour and metric.startswith("reader") else None,
     )
 
 

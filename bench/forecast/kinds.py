@@ -294,36 +294,103 @@ def _loaded(rng: Rng) -> dict[str, float]:
 
 
 _FILES = ("small_files", "reader_seconds_per_gib", "reader_seconds", "manifests")
-SOURCES: dict[str, str] = {}
 KINDS: dict[str, TableKind] = {
-    "never compacted": TableKind("", _never_compacted, _FILES),
+    "never compacted": TableKind("https://github.com/apache/iceberg/issues/2404", _never_compacted, _FILES),
     "compacted by schedule": TableKind(
-        "", _sawtooth, ("small_files", "reader_seconds_per_gib", "live_snapshots"), harmless=True
+        "https://github.com/alphagov/prometheus-aws-configuration-beta/pull/153",
+        _sawtooth,
+        ("small_files", "reader_seconds_per_gib", "live_snapshots"),
+        harmless=True,
     ),
-    "compaction breaks": TableKind("", _breaks, ("small_files", "reader_seconds_per_gib", "reader_seconds")),
-    "merge on read": TableKind("", _merge_on_read, ("total_delete_files", "delete_ratio", "reader_seconds_per_gib")),
-    "snapshots not expired": TableKind("", _unexpired, ("live_snapshots", "metadata_bytes")),
-    "manifests pile up": TableKind("", _manifests, ("manifests", "metadata_bytes", "reader_seconds_per_gib")),
-    "full refresh": TableKind("", _refreshed, ("small_files", "live_snapshots", "reader_seconds"), harmless=True),
-    "backfills": TableKind("", _backfills, ("small_files", "live_snapshots", "reader_seconds"), hard=True),
+    "compaction breaks": TableKind(
+        "https://github.com/apache/iceberg/issues/4996",
+        _breaks,
+        ("small_files", "reader_seconds_per_gib", "reader_seconds"),
+    ),
+    "merge on read": TableKind(
+        "https://github.com/apache/iceberg-go/issues/1077",
+        _merge_on_read,
+        ("total_delete_files", "delete_ratio", "reader_seconds_per_gib"),
+    ),
+    "snapshots not expired": TableKind(
+        "https://github.com/apache/iceberg-python/issues/3162", _unexpired, ("live_snapshots", "metadata_bytes")
+    ),
+    "manifests pile up": TableKind(
+        "https://github.com/apache/iceberg/pull/200",
+        _manifests,
+        ("manifests", "metadata_bytes", "reader_seconds_per_gib"),
+    ),
+    "full refresh": TableKind(
+        "https://github.com/netdata/netdata/issues/859",
+        _refreshed,
+        ("small_files", "live_snapshots", "reader_seconds"),
+        harmless=True,
+    ),
+    "backfills": TableKind(
+        "https://github.com/apache/hudi/issues/6056",
+        _backfills,
+        ("small_files", "live_snapshots", "reader_seconds"),
+        hard=True,
+    ),
     "harmless bursts": TableKind(
-        "", _harmless_bursts, ("small_files", "live_snapshots", "reader_seconds_per_gib"), harmless=True
+        "https://github.com/netdata/netdata/issues/9802",
+        _harmless_bursts,
+        ("small_files", "live_snapshots", "reader_seconds_per_gib"),
+        harmless=True,
     ),
-    "data grows": TableKind("", _grows, ("reader_seconds", "reader_seconds_per_gib", "small_files")),
-    "hot partition": TableKind("", _hot, ("skew_max_over_median", "reader_seconds_per_gib")),
-    "retired": TableKind("", _retired, ("small_files", "manifests", "reader_seconds_per_gib"), harmless=True),
-    "flat noise": TableKind("", _flat, ("small_files", "live_snapshots", "skew_max_over_median"), harmless=True),
+    "data grows": TableKind(
+        "https://github.com/risingwavelabs/risingwave/issues/13048",
+        _grows,
+        ("reader_seconds", "reader_seconds_per_gib", "small_files"),
+    ),
+    "hot partition": TableKind(
+        "https://github.com/apache/hudi/issues/11064", _hot, ("skew_max_over_median", "reader_seconds_per_gib")
+    ),
+    "retired": TableKind(
+        "https://github.com/prometheus/node_exporter/pull/2468",
+        _retired,
+        ("small_files", "manifests", "reader_seconds_per_gib"),
+        harmless=True,
+    ),
+    "flat noise": TableKind(
+        "https://github.com/samber/awesome-prometheus-alerts/issues/467",
+        _flat,
+        ("small_files", "live_snapshots", "skew_max_over_median"),
+        harmless=True,
+    ),
     "writer redeployed": TableKind(
-        "", _regime, ("small_files", "live_snapshots", "manifests", "reader_seconds_per_gib")
+        "https://github.com/apache/iceberg/issues/7568",
+        _regime,
+        ("small_files", "live_snapshots", "manifests", "reader_seconds_per_gib"),
     ),
-    "erratic writer": TableKind("", _erratic, ("small_files", "live_snapshots", "reader_seconds"), hard=True),
-    "slow fill": TableKind("", _slow_fill, ("small_files", "manifests", "metadata_bytes")),
-    "office hours": TableKind("", _workdays, ("small_files", "live_snapshots", "reader_seconds_per_gib")),
+    "erratic writer": TableKind(
+        "https://github.com/bosun-monitor/bosun/issues/1702",
+        _erratic,
+        ("small_files", "live_snapshots", "reader_seconds"),
+        hard=True,
+    ),
+    "slow fill": TableKind(
+        "https://github.com/mayflower/nixexprs/pull/68", _slow_fill, ("small_files", "manifests", "metadata_bytes")
+    ),
+    "office hours": TableKind(
+        "https://github.com/prometheus/node_exporter/pull/2844",
+        _workdays,
+        ("small_files", "live_snapshots", "reader_seconds_per_gib"),
+    ),
     "compaction falls behind": TableKind(
-        "", _falls_behind, ("small_files", "total_delete_files", "reader_seconds_per_gib")
+        "https://github.com/apache/iceberg/pull/2867",
+        _falls_behind,
+        ("small_files", "total_delete_files", "reader_seconds_per_gib"),
     ),
-    "batch": TableKind("", _daily_batch, ("small_files", "manifests", "reader_seconds")),
-    "loaded cluster": TableKind("", _loaded, ("reader_seconds_per_gib", "reader_seconds"), harmless=True),
+    "batch": TableKind(
+        "https://github.com/apache/hudi/issues/8567", _daily_batch, ("small_files", "manifests", "reader_seconds")
+    ),
+    "loaded cluster": TableKind(
+        "https://github.com/operate-first/sre/pull/10",
+        _loaded,
+        ("reader_seconds_per_gib", "reader_seconds"),
+        harmless=True,
+    ),
 }
 
 

@@ -11,7 +11,7 @@ from forecast.fleets import JudgedCase
 from limnograph.analysis.forecast import Forecasted
 from limnograph.analysis.forecast.features import CROSS_FEATURES, Futures, cross_features
 from limnograph.analysis.forecast.grid import HOUR_MS, Floats
-from limnograph.analysis.forecast.series import CaseSeries
+from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.analysis.forecast.views import LevelView, view_block
 
 WEEK = 168
@@ -117,7 +117,7 @@ def _targets(judged: JudgedCase, answer: Forecasted) -> list[TargetScore]:
 
 
 def _plain(judged: JudgedCase) -> list[dict[str, float]]:
-    series = CaseSeries(judged.case)
+    series = HistoryGrid(judged.case)
     views = [LevelView(series, series.hours, target.metric) for target in judged.case.targets]
     if not views:
         return []

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from forecast.fleets import EPOCH_HOUR, PATHS, JudgedCase, ask, observed, true_levels
+from forecast.fleets import EPOCH_HOUR, PATHS, Futures, JudgedCase, Sight, ask, observed, true_levels
 from forecast.laws import COSTS, GIB, STATES, SUMS, Floats, Params
 
 Rng = np.random.Generator
@@ -129,7 +129,7 @@ def _kinds() -> dict[str, PlantKind]:
         ),
         "no compaction": PlantKind(
             Plant("https://github.com/apache/iceberg/issues/2404", compactor="none", metrics=(*files, "manifests")),
-            lambda r: {"merges": False},
+            lambda _: {"merges": False},
         ),
         "new tenants": PlantKind(
             Plant(
@@ -176,7 +176,7 @@ def _kinds() -> dict[str, PlantKind]:
         ),
         "fading out": PlantKind(
             Plant(
-                "https://github.com/scylladb/scylla-monitoring/issues/1390",
+                "https://github.com/prometheus/node_exporter/pull/2468",
                 harmless=True,
                 compactor="none",
                 metrics=("small_files", "manifests", "live_snapshots"),
@@ -450,16 +450,8 @@ def judged_fleet(seed: int, tables: int) -> list[JudgedCase]:
         cared.maintain()
         kept = cared.run(max(horizons), after)
         skipped = hours - int(rng.integers(30, 24 * 8)) if rng.random() < 0.08 else 0
-        size = {"target_file_bytes": np.full((1, 1), 128.0 * 2**20)}
-        case = observed(past, size, 0, start, hours, skipped, rng, f"s{seed}-{row}", horizons)
-        case, truth = ask(
-            case,
-            plant.metrics,
-            true_levels(past, future, 0, hours),
-            true_levels(past, kept, 0, hours),
-            horizons,
-            rng,
-            (future, 0),
-        )
+        case = observed((past, 0), 128.0 * 2**20, Sight(start, hours, skipped, horizons), rng, f"s{seed}-{row}")
+        levels, cared_levels = true_levels(past, future, 0, hours), true_levels(past, kept, 0, hours)
+        case, truth = ask(case, plant.metrics, Futures(levels, cared_levels, future, 0), rng)
         found.append(JudgedCase(case, names[place], plant.harmless, plant.hard, truth))
     return found

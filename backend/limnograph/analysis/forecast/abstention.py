@@ -6,7 +6,7 @@ import numpy as np
 
 from limnograph.analysis.forecast.answering import TargetNumbers
 from limnograph.analysis.forecast.grid import DAY_H, HOUR_MS, Floats
-from limnograph.analysis.forecast.series import READERS, CaseSeries
+from limnograph.analysis.forecast.series import READERS, HistoryGrid
 from limnograph.analysis.forecast.views import TABLE_NUMBERS
 from limnograph.domain.forecasts.answers import AbstainReason
 
@@ -20,16 +20,16 @@ _HISTORY = TABLE_NUMBERS.index("history_days")
 _UNKNOWN = TABLE_NUMBERS.index("unknown_share")
 
 
-def reasons(series: CaseSeries, target: TargetNumbers, table: Floats) -> AbstainReason | None:
+def reasons(series: HistoryGrid, target: TargetNumbers, table: Floats) -> AbstainReason | None:
     """The reason, None if the forecast can be shown."""
-    if not np.isfinite(target.level):
-        return "missing"
-    if series.hours < SHORT_H:
-        return "short_history"
-    if table[_UNKNOWN] > 0.7 and table[_HISTORY] > 7:
+    if not np.isfinite(target.level) or (table[_UNKNOWN] > 0.7 and table[_HISTORY] > 7):
         return "missing"
     if target.metric in READERS and _stale(series):
         return "stale"
+    return "short_history" if series.hours < SHORT_H else _too_wide(target, table)
+
+
+def _too_wide(target: TargetNumbers, table: Floats) -> AbstainReason | None:
     width = interval_width(target)
     if table[_HISTORY] < _SHORT_D and width > WIDE_SHORT:
         return "short_history"
@@ -47,7 +47,7 @@ def interval_width(target: TargetNumbers) -> float:
     return float(np.log((high + floor) / (low + floor)))
 
 
-def _stale(series: CaseSeries) -> bool:
+def _stale(series: HistoryGrid) -> bool:
     """The job has not run for five of its usual gaps, and two days."""
     times = series.runs()[0]
     if times.size < 3:

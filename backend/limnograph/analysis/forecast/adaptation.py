@@ -14,7 +14,7 @@ import numpy as np
 from limnograph.analysis.forecast.grid import DAY_H, Floats, Longs
 from limnograph.analysis.forecast.model import QUANTILES, STEPS, Model, steps_of
 from limnograph.analysis.forecast.past import PastQuestions, past_questions
-from limnograph.analysis.forecast.series import CaseSeries
+from limnograph.analysis.forecast.series import HistoryGrid
 
 CUT_DAYS = (7, 14)
 HORIZONS = (24, 168)
@@ -47,7 +47,7 @@ class Adaptation(NamedTuple):
 NO_ADAPTATION = Adaptation({}, {})
 
 
-def own_questions(fleet: Sequence[CaseSeries], seed: int = 7) -> PastQuestions:
+def own_questions(fleet: Sequence[HistoryGrid], seed: int = 7) -> PastQuestions:
     """Questions of a fleet's own past, for `adapt`."""
     cuts = [[series.hours - days * DAY_H for days in CUT_DAYS] for series in fleet]
     return past_questions(fleet, cuts, HORIZONS, seed)

@@ -11,7 +11,7 @@ from limnograph.analysis.forecast.drivers import driver_weights
 from limnograph.analysis.forecast.drops import find_drops, growth_per_day
 from limnograph.analysis.forecast.grid import HOUR_MS, Floats
 from limnograph.analysis.forecast.results import TargetSignals
-from limnograph.analysis.forecast.series import CaseSeries
+from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.domain.forecasts.answers import (
     AbstainReason,
     HorizonForecast,
@@ -67,7 +67,7 @@ def table_answer(
     return TableForecast(id=case.id, risk=risk, alert=bool(within and max(within) >= ALERT_P), targets=targets)
 
 
-def target_signals(series: CaseSeries, numbers: TargetNumbers) -> TargetSignals:
+def target_signals(series: HistoryGrid, numbers: TargetNumbers) -> TargetSignals:
     """What pages show beside the answer."""
     drops = find_drops(series.states(numbers.metric))
     start, end = _range(series.case, numbers)

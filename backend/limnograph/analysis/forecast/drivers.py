@@ -1,4 +1,4 @@
-"""What moves a target. Of a reader: how much it follows each structural metric, times how much that metric will grow."""
+"""What moves a target. Of a reader: how much it follows each structural metric, times how much that will grow."""
 
 from __future__ import annotations
 

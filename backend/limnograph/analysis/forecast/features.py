@@ -13,7 +13,7 @@ from limnograph.analysis.forecast.views import TABLE_NUMBERS, ViewBlock, row_med
 
 CHANGE_D = (1, 2, 3, 7, 14, 28)
 PEAK_D = (2, 7, 14, 28)
-INFLOW_D = (3, 7, 28)
+INFLOW_D = (1, 3, 7, 28)
 WEEK_H = 168
 _FAR = 6.0
 
@@ -27,6 +27,8 @@ SHARED = (
     "drops",
     "overdue",
     "overdue_most",
+    "since_fall",
+    "fall_overdue",
     "volatility",
     *TABLE_NUMBERS,
 )
@@ -136,7 +138,7 @@ def cross_features(block: ViewBlock, futures: Futures, threshold: Floats, hours:
         *(_log(_highest(block.levels, days), threshold) for days in PEAK_D),
         _log(np.fmax.reduce(block.states, axis=1), threshold),
         _log(np.fmin.reduce(block.levels, axis=1), threshold),
-        *(_log(state + inflow[1] * np.clip(gap - since, 0, hours), threshold) for gap in (usual, longest)),
+        *(_log(state + inflow[2] * np.clip(gap - since, 0, hours), threshold) for gap in (usual, longest)),
         np.where(np.isfinite(state), (peaks >= threshold[:, None]).mean(axis=1), np.nan),
         _log(np.sort(peaks, axis=1)[:, peaks.shape[1] // 2], threshold),
         *(_log(each, threshold) for each in futures.quantiles(hours)[1:]),
@@ -151,7 +153,7 @@ def cross_features(block: ViewBlock, futures: Futures, threshold: Floats, hours:
 
 
 def _shared(block: ViewBlock, hours: int) -> list[Floats]:
-    since, usual, longest, share, count = block.drops.T
+    since, usual, longest, share, count, fall, usual_fall = block.drops.T
     ones = np.ones(len(block.metric))
     with np.errstate(invalid="ignore", divide="ignore"):
         logs = np.diff(np.log(block.levels[:, -1 - np.arange(29) * DAY_H] + block.floor[:, None]), axis=1)
@@ -165,6 +167,8 @@ def _shared(block: ViewBlock, hours: int) -> list[Floats]:
             count,
             _clip(since / usual),
             _clip(since / longest),
+            np.log1p(fall),
+            _clip(fall / usual_fall),
             1.4826 * _row_spread(logs),
             *block.table.T,
         ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from limnograph.analysis.forecast.grid import DAY_H, Floats, Longs
-from limnograph.analysis.forecast.series import CaseSeries
+from limnograph.analysis.forecast.series import HistoryGrid
 
 STRUCTURE = ("small_files", "total_bytes", "manifests", "total_delete_files", "skew_max_over_median")
 """Metrics that readers may follow."""
@@ -28,7 +28,7 @@ _HISTORY_D = 28
 _ROUNDS = 25
 
 
-def responses(series: CaseSeries, metric: str, cut: int) -> dict[str, float]:
+def responses(series: HistoryGrid, metric: str, cut: int) -> dict[str, float]:
     """Response of a reader's level to each structural metric, not negative."""
     prior = _PER_GIB if metric == "reader_seconds_per_gib" else USUAL
     back = cut - np.arange(0, min(cut, _HISTORY_D * DAY_H), DAY_H)
@@ -56,7 +56,7 @@ def _fit(x: Floats, y: Floats, prior: Floats) -> Floats:
     return found
 
 
-def _logs(series: CaseSeries, metric: str, back: Longs) -> Floats:
+def _logs(series: HistoryGrid, metric: str, back: Longs) -> Floats:
     levels = series.levels(metric)
     top = np.fmax.reduce(levels) if levels.size else np.nan
     floor = 0.05 * top + 1e-6 if np.isfinite(top) else 1e-6

@@ -20,7 +20,7 @@ from limnograph.analysis.forecast.load import FleetLoad, common_load
 from limnograph.analysis.forecast.maintained import reset_state
 from limnograph.analysis.forecast.model import Model, parse_model
 from limnograph.analysis.forecast.results import BytesQuantiles, Forecasted
-from limnograph.analysis.forecast.series import READERS, CaseSeries
+from limnograph.analysis.forecast.series import READERS, HistoryGrid
 from limnograph.analysis.forecast.views import LevelView, ViewBlock, view_block
 from limnograph.domain.forecasts.cases import ForecastCase
 
@@ -50,10 +50,10 @@ class Forecaster:
         common = common_load([case.runs for case in cases if case.runs]) if load is None else load
         found: list[Forecasted] = []
         for first in range(0, len(cases), _CHUNK):
-            found += self._answers([CaseSeries(case, load=common) for case in cases[first : first + _CHUNK]])
+            found += self._answers([HistoryGrid(case, load=common) for case in cases[first : first + _CHUNK]])
         return found
 
-    def _answers(self, fleet: Sequence[CaseSeries]) -> list[Forecasted]:
+    def _answers(self, fleet: Sequence[HistoryGrid]) -> list[Forecasted]:
         rows = _case_rows(fleet)
         if not rows.views:
             return [_empty(series) for series in fleet]
@@ -62,14 +62,18 @@ class Forecaster:
         curve = sorted({*hours, *(each for each in _CURVE if each <= longest)})
         block = view_block(rows.views)
         futures = Futures.drawn(block, -(-longest // DAY_H))
-        levels = {each: self._levels(block, futures, each) for each in hours}
         asked = np.array(rows.targets, np.int64)
         odds = self._crossings(block.of(asked), futures.of(asked), rows.thresholds, curve)
-        cared = self._maintained(rows, curve)
-        found = []
-        for place, series in enumerate(fleet):
-            found.append(_forecast(series, rows, place, levels, dict(zip(curve, odds, strict=True)), cared, block))
-        return found
+        chunk = _ChunkForecast(
+            rows=rows,
+            level=block.level,
+            floor=block.floor,
+            table=block.table,
+            quantiles={each: self._levels(block, futures, each) for each in hours},
+            odds=dict(zip(curve, odds, strict=True)),
+            maintained=self._maintained(rows, curve),
+        )
+        return [_forecast(series, chunk, place) for place, series in enumerate(fleet)]
 
     def _levels(self, block: ViewBlock, futures: Futures, hours: int) -> Floats:
         """Quantiles of the level at `hours`: `[3, view]`."""
@@ -125,7 +129,62 @@ class _CaseRows(NamedTuple):
     response: dict[tuple[int, str], dict[str, float]]
 
 
-def _case_rows(fleet: Sequence[CaseSeries]) -> _CaseRows:
+class _ChunkForecast(NamedTuple):
+    """What the model says about a chunk. By horizon: `quantiles` `[3, view]`, `odds`: probability of each target.
+    `maintained`: probability by horizon, by view of a target.
+    """
+
+    rows: _CaseRows
+    level: Floats
+    floor: Floats
+    table: Floats
+    quantiles: dict[int, Floats]
+    odds: dict[int, Floats]
+    maintained: dict[int, dict[int, float]]
+
+    def numbers(self, series: HistoryGrid, case: int) -> list[TargetNumbers]:
+        """Numbers of each target of a case."""
+        row_of = {place: row for row, place in enumerate(self.rows.targets)}
+        horizons = list(series.case.horizons_hours)
+        growth = self.growth(case, horizons)
+        found = []
+        for target in series.case.targets:
+            place = self.rows.place[case, target.metric]
+            row = row_of[place]
+            curve = {each: float(p[row]) for each, p in self.odds.items() if each <= max(horizons, default=0)}
+            found.append(
+                TargetNumbers(
+                    metric=target.metric,
+                    threshold=target.threshold,
+                    level=float(self.level[place]),
+                    quantiles={each: self.quantiles[each][:, place] for each in horizons},
+                    curve=curve,
+                    maintained=self.maintained.get(place),
+                    unchanged=self.rows.resets[row] is None,
+                    response=self.rows.response[case, target.metric],
+                    growth=growth,
+                )
+            )
+        return found
+
+    def growth(self, case: int, horizons: Sequence[int]) -> dict[str, float]:
+        """Log growth of each structural metric until the horizon nearest to a week, between its median and its upper
+        end: a crossing happens where something grows more than it usually does.
+        """
+        if not horizons:
+            return {}
+        hours = min(horizons, key=lambda each: abs(each - 168))
+        found = {}
+        for name in STRUCTURE:
+            place = self.rows.place.get((case, name))
+            if place is not None and np.isfinite(self.level[place]):
+                level, floor = float(self.level[place]), float(self.floor[place])
+                high = float(self.quantiles[hours][1:, place].mean())
+                found[name] = float(np.log((high + floor) / (level + floor)))
+        return found
+
+
+def _case_rows(fleet: Sequence[HistoryGrid]) -> _CaseRows:
     views: list[LevelView] = []
     place: dict[tuple[int, str], int] = {}
     targets: list[int] = []
@@ -148,58 +207,22 @@ def _case_rows(fleet: Sequence[CaseSeries]) -> _CaseRows:
     return _CaseRows(views, place, targets, np.array(thresholds, np.float64), resets, response)
 
 
-def _forecast(
-    series: CaseSeries,
-    rows: _CaseRows,
-    case: int,
-    levels: dict[int, Floats],
-    odds: dict[int, Floats],
-    cared: dict[int, dict[int, float]],
-    block: ViewBlock,
-) -> Forecasted:
-    row_of = {place: row for row, place in enumerate(rows.targets)}
-    horizons = list(series.case.horizons_hours)
-    numbers = []
-    for target in series.case.targets:
-        place = rows.place[case, target.metric]
-        row = row_of[place]
-        numbers.append(
-            TargetNumbers(
-                metric=target.metric,
-                threshold=target.threshold,
-                level=float(block.level[place]),
-                quantiles={each: levels[each][:, place] for each in horizons},
-                curve={each: float(p[row]) for each, p in odds.items() if not horizons or each <= max(horizons)},
-                maintained=cared.get(place),
-                unchanged=rows.resets[row] is None,
-                response=rows.response[case, target.metric],
-                growth=_growth(rows, case, levels, block, horizons),
-            )
-        )
-    why = [reasons(series, each, block.table[rows.place[case, each.metric]]) for each in numbers]
-    answer = table_answer(series.case, numbers, why)
-    signals = [target_signals(series, each) for each in numbers]
-    place = rows.place[case, "total_bytes"]
-    known = np.isfinite(block.level[place])
-    size = [BytesQuantiles(each, *map(float, levels[each][:, place])) for each in horizons] if known else []
-    return Forecasted(answer, signals, size)
+def _forecast(series: HistoryGrid, chunk: _ChunkForecast, case: int) -> Forecasted:
+    numbers = chunk.numbers(series, case)
+    place = chunk.rows.place
+    why = [reasons(series, each, chunk.table[place[case, each.metric]]) for each in numbers]
+    size = place[case, "total_bytes"]
+    quantiles = chunk.quantiles if np.isfinite(chunk.level[size]) else {}
+    return Forecasted(
+        table_answer(series.case, numbers, why),
+        [target_signals(series, each) for each in numbers],
+        [
+            BytesQuantiles(each, *map(float, quantiles[each][:, size]))
+            for each in series.case.horizons_hours
+            if quantiles
+        ],
+    )
 
 
-def _growth(
-    rows: _CaseRows, case: int, levels: dict[int, Floats], block: ViewBlock, horizons: Sequence[int]
-) -> dict[str, float]:
-    """Expected log growth of each structural metric until the horizon nearest to a week."""
-    if (case, STRUCTURE[0]) not in rows.place or not horizons:
-        return {}
-    hours = min(horizons, key=lambda each: abs(each - 168))
-    found = {}
-    for name in STRUCTURE:
-        place = rows.place.get((case, name))
-        if place is not None and np.isfinite(block.level[place]):
-            level, floor = float(block.level[place]), float(block.floor[place])
-            found[name] = float(np.log((float(levels[hours][1, place]) + floor) / (level + floor)))
-    return found
-
-
-def _empty(series: CaseSeries) -> Forecasted:
+def _empty(series: HistoryGrid) -> Forecasted:
     return Forecasted(table_answer(series.case, [], []), [], [])

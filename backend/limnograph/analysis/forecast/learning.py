@@ -11,7 +11,7 @@ from limnograph.analysis.forecast.grid import HOUR_MS
 from limnograph.analysis.forecast.load import common_load
 from limnograph.analysis.forecast.model import Model
 from limnograph.analysis.forecast.past import PastQuestions, joined
-from limnograph.analysis.forecast.series import CaseSeries
+from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.domain.forecasts.cases import ForecastCase
 from limnograph.domain.time import Millis
 
@@ -34,7 +34,7 @@ class FleetPasts:
             return
         self._tables += len(wanted)
         load = common_load([case.runs for case in wanted if case.runs])
-        asked = own_questions([CaseSeries(case, load=load) for case in wanted])
+        asked = own_questions([HistoryGrid(case, load=load) for case in wanted])
         if len(asked.crossed):
             self._parts.append(asked)
             self._fitted.clear()

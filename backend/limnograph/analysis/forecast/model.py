@@ -1,4 +1,4 @@
-"""A trained model as plain arrays: trees or a logistic regression, and quantiles by metric and horizon as a fallback."""
+"""A trained model as plain arrays: trees or a logistic regression, and quantiles by horizon as a fallback."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Model(NamedTuple):
         if self.quantiles:
             found = np.stack([each.predict(rows) for each in self.quantiles])
         else:
-            found = np.repeat(self.table[_step(hours)][:, None], len(rows), axis=1)
+            found = np.repeat(self.table[_nearest(hours)][:, None], len(rows), axis=1)
         return np.sort(found, axis=0)
 
     def to_bytes(self) -> bytes:
@@ -86,7 +86,7 @@ def read_arrays(path: Path) -> Model:
 def quantile_table(asked: PastQuestions) -> Floats:
     """Quantiles of the moves of each step of horizons."""
     z = (asked.moved - asked.centre) / asked.width
-    step = np.array([_step(hours) for hours in np.unique(asked.quantile_hours)])
+    step = np.array([_nearest(hours) for hours in np.unique(asked.quantile_hours)])
     found = np.tile(np.array([-0.6, 0.0, 0.6]), (len(STEPS), 1))
     for hours, place in zip(np.unique(asked.quantile_hours), step, strict=True):
         found[place] = np.quantile(z[asked.quantile_hours == hours], QUANTILES)
@@ -104,10 +104,10 @@ def better_than(old: Model, new: Model, newest_week: PastQuestions) -> bool:
     return len(newest_week.crossed) > 0 and brier(new, newest_week) < brier(old, newest_week)
 
 
-def _step(hours: int) -> int:
+def _nearest(hours: int) -> int:
     return int(np.argmin([abs(np.log(hours / each)) for each in STEPS]))
 
 
 def steps_of(hours: Longs) -> Longs:
     """Index of the nearest step of each horizon."""
-    return np.array([_step(int(each)) for each in hours], np.int64)
+    return np.array([_nearest(int(each)) for each in hours], np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 
 from limnograph.analysis.forecast.features import Futures, cross_features, path_scale, quantile_features
 from limnograph.analysis.forecast.grid import DAY_H, Floats, Longs
-from limnograph.analysis.forecast.series import CaseSeries
+from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.analysis.forecast.views import METRICS, LevelView, ViewBlock, view_block
 
 _CHUNK = 512
@@ -22,7 +22,7 @@ _LEAST_HISTORY_H = 24
 
 class PastQuestions(NamedTuple):
     """Rows of the classifier: `cross`, `crossed`; of the quantiles: `quantile`, `moved` (log ratio of the level), with
-    its `centre` and `width` by the bootstrap. `hours`: horizon of each row; `ends`: hour at which the outcome was known.
+    its `centre` and `width` by the bootstrap. `_hours`: horizon of each row; `_ends`: hour when its outcome was known.
     """
 
     cross: Floats
@@ -40,7 +40,11 @@ class PastQuestions(NamedTuple):
 
 
 def past_questions(
-    series: Sequence[CaseSeries], cuts: Sequence[Sequence[int]], horizons: Sequence[int], seed: int, thresholds: int = 1
+    series: Sequence[HistoryGrid],
+    cuts: Sequence[Sequence[int]],
+    horizons: Sequence[int],
+    seed: int,
+    thresholds: int = 1,
 ) -> PastQuestions:
     """Questions at `cuts` (indexes of each series' levels) whose outcome is known within the series."""
     rng = np.random.default_rng(seed)
@@ -66,7 +70,7 @@ def draw_thresholds(block: ViewBlock, rng: np.random.Generator) -> Floats:
     return np.where(found > 0, found, np.exp(rng.uniform(0, 6, level.size)))
 
 
-def _views(series: CaseSeries, cuts: Sequence[int]) -> Iterator[LevelView]:
+def _views(series: HistoryGrid, cuts: Sequence[int]) -> Iterator[LevelView]:
     for cut in cuts:
         if cut < _LEAST_HISTORY_H:
             continue

@@ -20,7 +20,7 @@ READERS = frozenset({"reader_seconds", "reader_seconds_per_gib"})
 _KEPT_H = 120 * DAY_H
 
 
-class CaseSeries:
+class HistoryGrid:
     """Immutable after construction, but for what it computed before. `end` is the hour of the cut-off, in hours since
     the epoch; `hours` hours before it are known.
     """
@@ -161,7 +161,7 @@ def _first_run(runs: ReaderRuns | None, cut: int) -> list[int]:
 
 def level_of(metric: ForecastMetric, case: ForecastCase, at: Millis | None = None) -> float | None:
     """Level of a metric at `at` (default: the cut-off), by rows before it; None if nothing is known."""
-    levels = CaseSeries(case, at).levels(metric)
+    levels = HistoryGrid(case, at).levels(metric)
     return float(levels[-1]) if np.isfinite(levels[-1]) else None
 
 
@@ -169,7 +169,7 @@ def crossed_at(
     metric: ForecastMetric, threshold: float, case: ForecastCase, since: Millis, until: Millis
 ) -> Millis | None:
     """First full hour in (since, until] at which the level is at or above the threshold; None if there is none."""
-    series = CaseSeries(case, until)
+    series = HistoryGrid(case, until)
     levels = series.levels(metric)
     hours = series.start + np.arange(levels.size)
     crossed = np.flatnonzero((levels >= threshold) & (hours * HOUR_MS > since))

@@ -13,7 +13,7 @@ from limnograph.analysis.forecast.load import FleetLoad, common_load
 from limnograph.analysis.forecast.logistic import fit_logistic
 from limnograph.analysis.forecast.model import QUANTILES, Model, quantile_table
 from limnograph.analysis.forecast.past import PastQuestions, past_questions
-from limnograph.analysis.forecast.series import CaseSeries
+from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.analysis.forecast.trees import Trees, from_boosting
 from limnograph.domain.errors import EnvironmentFault
 from limnograph.domain.forecasts.cases import ForecastCase
@@ -39,12 +39,12 @@ def train(
 def questions_of(cases: Sequence[ForecastCase], load: FleetLoad | None = None, seed: int = 1) -> PastQuestions:
     """Questions of one fleet's own past."""
     common = common_load([each.runs for each in cases if each.runs]) if load is None else load
-    series = [CaseSeries(case, load=common) for case in cases]
+    series = [HistoryGrid(case, load=common) for case in cases]
     cuts = [[each.hours - days * DAY_H for days in CUT_DAYS] for each in series]
     return past_questions(series, cuts, HORIZONS, seed)
 
 
-def fit(asked: PastQuestions, name: str, *, trees: bool = True, seed: int = 1, rounds: int = 160) -> Model:
+def fit(asked: PastQuestions, name: str, *, trees: bool = True, seed: int = 1, rounds: int = 150) -> Model:
     """A model of these questions."""
     table = quantile_table(asked)
     logistic = fit_logistic(asked.cross, asked.crossed)
@@ -56,7 +56,8 @@ def fit(asked: PastQuestions, name: str, *, trees: bool = True, seed: int = 1, r
         max_iter=rounds,
         learning_rate=0.07,
         max_leaf_nodes=24,
-        min_samples_leaf=60,
+        min_samples_leaf=50,
+        max_bins=127,
         l2_regularization=2.0,
         max_features=0.4,
         monotonic_cst=signs,
@@ -64,7 +65,9 @@ def fit(asked: PastQuestions, name: str, *, trees: bool = True, seed: int = 1, r
         random_state=seed,
     ).fit(asked.cross, asked.crossed)
     z = np.clip((asked.moved - asked.centre) / asked.width, -40, 40)
-    quantiles = tuple(_fit_quantile(boosting, asked.quantile, z, each, seed=seed, rounds=rounds) for each in QUANTILES)
+    quantiles = tuple(
+        _fit_quantile(boosting, asked.quantile, z, each, seed=seed, rounds=rounds // 2) for each in QUANTILES
+    )
     return Model(name, logistic, from_boosting(cross), quantiles, table)
 
 
@@ -76,6 +79,7 @@ def _fit_quantile(boosting: Any, rows: Floats, z: Floats, quantile: float, *, se
         learning_rate=0.07,
         max_leaf_nodes=16,
         min_samples_leaf=60,
+        max_bins=127,
         max_features=0.4,
         early_stopping=False,
         random_state=seed,

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.forecast.drops import find_drops
+from limnograph.analysis.forecast.drops import SMALL_SHARE, find_drops
 from limnograph.analysis.forecast.following import STRUCTURE, responses
 from limnograph.analysis.forecast.grid import DAY_H, Floats, Longs
 from limnograph.analysis.forecast.paths import HISTORY_D, DayBlocks, day_blocks
-from limnograph.analysis.forecast.series import READERS, CaseSeries
+from limnograph.analysis.forecast.series import READERS, HistoryGrid
 
 WINDOW_H = HISTORY_D * DAY_H + 1
 METRICS = (
@@ -34,7 +34,7 @@ METRICS = (
 class LevelView(NamedTuple):
     """A metric of a case at `cut`, an index of its levels. `reset`: state that maintenance at the cut-off leaves."""
 
-    series: CaseSeries
+    series: HistoryGrid
     cut: int
     metric: str
     reset: float | None = None
@@ -42,7 +42,8 @@ class LevelView(NamedTuple):
 
 class ViewBlock(NamedTuple):
     """Numbers of many views. `states` and `levels`: `[view, WINDOW_H]`, NaN where not known; `floor`: what is added
-    before logs are taken; `drops`: hours since the last drop, usual gap, longest gap, share taken away, number.
+    before logs are taken; `drops`: hours since the last drop, usual gap, longest gap, share taken away,
+    number; the first two again, of small drops too.
     """
 
     states: Floats
@@ -80,7 +81,7 @@ def view_block(views: Sequence[LevelView]) -> ViewBlock:
     metric = np.array([METRICS.index(view.metric) for view in views], np.int64)
     blocks = day_blocks(states)  # of the table's own days, not of the reset
     states[:, -1] = [states[row, -1] if view.reset is None else view.reset for row, view in enumerate(views)]
-    drops = np.array([_drop_numbers(row) for row in states]).reshape(len(views), 5)
+    drops = np.array([_drop_numbers(row) for row in states]).reshape(len(views), 7)
     slopes, spread = _slopes(levels)
     table = np.array([_table_numbers(view) for view in views]).reshape(len(views), len(TABLE_NUMBERS))
     return ViewBlock(states, levels, floor, metric, drops, slopes, spread, table, blocks)
@@ -109,7 +110,8 @@ def _windows(views: Sequence[LevelView]) -> tuple[Floats, Floats]:
 def _drop_numbers(states: Floats) -> tuple[float, ...]:
     drops = find_drops(states)
     longest = float(np.diff(drops.hours).max()) if drops.hours.size > 1 else np.nan
-    return drops.since_h, drops.usual_h, longest, drops.share, float(drops.hours.size)
+    falls = find_drops(states, SMALL_SHARE)
+    return drops.since_h, drops.usual_h, longest, drops.share, float(drops.hours.size), falls.since_h, falls.usual_h
 
 
 def _slopes(levels: Floats) -> tuple[Floats, Floats]:
@@ -135,6 +137,8 @@ TABLE_NUMBERS = (
     "unknown_share",
     "replaces_7d",
     "replaces_28d",
+    "since_replace",
+    "replace_overdue",
     "file_size",
     "load_1d",
     "load_7d",
@@ -167,6 +171,7 @@ def _table_numbers(view: LevelView) -> tuple[float, ...]:
         float(1 - np.isfinite(states).mean()) if states.size else 1.0,
         float(replaces[-week.size :].sum()) if week.size else 0.0,
         float(replaces[-month.size :].sum()) if month.size else 0.0,
+        *_rhythm(replaces[-28 * DAY_H :]),
         float(np.log(size / series.case.target_file_bytes))
         if size > 0 and series.case.target_file_bytes > 0
         else np.nan,
@@ -176,6 +181,15 @@ def _table_numbers(view: LevelView) -> tuple[float, ...]:
         *(_growth(series, name, cut, 7) for name in STRUCTURE),
         *(_growth(series, name, cut, 1) for name in STRUCTURE),
     )
+
+
+def _rhythm(counts: Floats) -> tuple[float, float]:
+    """Log hours since the last event, and that over the median gap between events."""
+    at = np.flatnonzero(counts)
+    if at.size < 2:
+        return np.nan, np.nan
+    since = float(counts.size - 1 - at[-1])
+    return float(np.log1p(since)), since / float(np.median(np.diff(at)))
 
 
 def _reader_numbers(view: LevelView) -> tuple[float, float, float]:
@@ -191,7 +205,7 @@ def _reader_numbers(view: LevelView) -> tuple[float, float, float]:
     return week, month, drops.since_h / drops.usual_h
 
 
-def _growth(series: CaseSeries, metric: str, cut: int, days: int) -> float:
+def _growth(series: HistoryGrid, metric: str, cut: int, days: int) -> float:
     levels = series.levels(metric)
     before = levels[max(cut - days * DAY_H, 0)]
     floor = 0.02 * max(before, levels[cut]) + 1e-6
