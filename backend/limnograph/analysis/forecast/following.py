@@ -38,7 +38,9 @@ def responses(series: HistoryGrid, metric: str, cut: int) -> dict[str, float]:
     found = np.array([prior[name] for name in STRUCTURE])
     if known.sum() < 4:
         return dict(zip(STRUCTURE, found.tolist(), strict=True))
-    x = np.nan_to_num(structure[known] - np.nanmean(np.where(known[:, None], structure, np.nan), axis=0))
+    there = np.isfinite(structure) & known[:, None]
+    means = np.where(there, structure, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    x = np.nan_to_num(structure[known] - means)
     y = level[known] - level[known].mean()
     fitted = _fit(x, y, found)
     return dict(zip(STRUCTURE, fitted.tolist(), strict=True))

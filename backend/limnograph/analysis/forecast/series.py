@@ -31,11 +31,11 @@ class HistoryGrid:
         cut = case.as_of if at is None else at
         self.end = cut // HOUR_MS
         times = np.asarray(case.facts.at, np.int64)
-        seen = times < cut
+        spans = np.maximum(np.asarray(case.facts.span_hours, np.int64), 1)
+        seen = times + spans * HOUR_MS <= cut
         self._rows = np.flatnonzero(seen)
         self.row_hour = times[seen] // HOUR_MS
-        spans = np.asarray(case.facts.span_hours, np.int64)[seen]
-        self._state_hour = np.minimum(self.row_hour + np.maximum(spans, 1) - 1, self.end - 1)
+        self._state_hour = np.minimum(self.row_hour + spans[seen] - 1, self.end - 1)
         begun = min([case.first_seen // HOUR_MS, *self.row_hour[:1].tolist(), *_first_run(case.runs, cut)])
         self.start = max(min(begun, self.end), self.end - _KEPT_H)
         self.hours = self.end - self.start

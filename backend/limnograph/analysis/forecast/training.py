@@ -52,6 +52,7 @@ def fit(asked: PastQuestions, name: str, *, trees: bool = True, seed: int = 1, r
         return Model(name, logistic, None, (), table)
     boosting = _boosting()
     signs = [_LOWER.get(feature, 0) for feature in CROSS_FEATURES]
+    rows, moves = _varied(asked.cross), _varied(asked.quantile)
     cross = boosting.HistGradientBoostingClassifier(
         max_iter=rounds,
         learning_rate=0.07,
@@ -63,11 +64,9 @@ def fit(asked: PastQuestions, name: str, *, trees: bool = True, seed: int = 1, r
         monotonic_cst=signs,
         early_stopping=False,
         random_state=seed,
-    ).fit(asked.cross, asked.crossed)
+    ).fit(rows, asked.crossed)
     z = np.clip((asked.moved - asked.centre) / asked.width, -40, 40)
-    quantiles = tuple(
-        _fit_quantile(boosting, asked.quantile, z, each, seed=seed, rounds=rounds // 2) for each in QUANTILES
-    )
+    quantiles = tuple(_fit_quantile(boosting, moves, z, each, seed=seed, rounds=rounds // 2) for each in QUANTILES)
     return Model(name, logistic, from_boosting(cross), quantiles, table)
 
 
@@ -85,6 +84,16 @@ def _fit_quantile(boosting: Any, rows: Floats, z: Floats, quantile: float, *, se
         random_state=seed,
     )
     return from_boosting(model.fit(rows, z))
+
+
+def _varied(rows: Floats) -> Floats:
+    """The rows with two values in each column, which scikit-learn needs to find thresholds: small fleets lack some."""
+    found = rows.copy()
+    for column in found.T:
+        values = column[np.isfinite(column)]
+        if not values.size or values.min() == values.max():
+            column[:2] = (values[0] if values.size else 0.0) + np.arange(2)
+    return found
 
 
 def _boosting() -> Any:
