@@ -23,6 +23,7 @@ VERBS = {
     "doctor": "Check an installation and suggest remedies.",
     "effect": "Measure what an operation did to a job, with bounds.",
     "explain": "Find the commit that a job's slowdown coincides with, if any.",
+    "forecast": "Forecast which tables will cross a threshold, and when.",
     "findings": "List what is wrong with the tables, now or at an earlier time.",
     "failpoints": "List the pipeline's failpoints.",
     "init": "Write a first settings file for a catalog or a folder.",
