@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from forecast_cases import AS_OF, HOUR_MS, case, rising, runs, sawtooth
 from limnograph.analysis.forecast import load_model
 from limnograph.cli.forecast import command
+from limnograph.domain.errors import InvalidInput
 
 
 def forecast(text: str, *arguments: str) -> tuple[int, list[dict[str, Any]], list[dict[str, Any]]]:
@@ -101,3 +102,18 @@ def test_another_model_can_be_used(tmp_path: Path) -> None:
 def test_help_has_examples() -> None:
     shown = CliRunner().invoke(command, ["--help"]).stdout
     assert "limnograph forecast --cases cases.jsonl > forecasts.jsonl" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        (["--cases", "-", "--once"], "--cases"),
+        (["--once", "--every", "6h"], "--every"),
+        (["--every", "10m"], "--every"),
+        (["--model", __file__], "--model"),
+    ],
+)
+def test_options_that_do_not_fit_together_are_named(arguments: list[str], field: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert refused.value.field == field

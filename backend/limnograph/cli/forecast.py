@@ -1,10 +1,11 @@
-"""`limnograph forecast --cases FILE`: reads cases as JSON lines and writes their forecasts as JSON lines, in the same
-order.
+"""`limnograph forecast`: forecasts the tables of the meta tables, once or daily. `--cases FILE`: reads cases as JSON
+lines and writes their forecasts as JSON lines, in the same order.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -19,52 +20,114 @@ import msgspec
 from limnograph.cli.cases import FAILED, CaseReader
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.forecasts.cases import FactColumns, ForecastCase
-from limnograph.domain.time import LAST_DATE_MS
+from limnograph.domain.secrecy import clean
+from limnograph.domain.time import LAST_DATE_MS, to_millis
+from limnograph.settings import load
 
 if TYPE_CHECKING:
     from limnograph.analysis.forecast import Forecaster
+    from limnograph.services.housekeeping.forecasting import ForecastReport
 
 _EXAMPLES = (
     "The format of cases and answers: docs/forecast.md.\n\n"
     "Exit status: 0 all cases answered; 1 some lines are not cases, each reported on stderr as a JSON object; 2 wrong "
     "usage.\n\n"
-    "\b\nExamples:\n  limnograph forecast --cases cases.jsonl > forecasts.jsonl\n"
+    "\b\nExamples:\n  limnograph forecast --config limnograph.toml --once\n"
+    "  limnograph forecast --cases cases.jsonl > forecasts.jsonl\n"
     "  gunzip -c cases.jsonl.gz | limnograph forecast --cases - > forecasts.jsonl\n"
     "  jq -c 'select(.alert) | [.id, .risk]' forecasts.jsonl\n"
     "  limnograph forecast --cases cases.jsonl --model model.npz > forecasts.jsonl"
 )
+_EVERY = re.compile(r"(\d{1,3})\s*(h|d)")
+_MOST_EVERY_H = 168
 _HOUR_MS = 3_600_000
 _MOST_HOURS = 24 * 366
 
 
 @click.command("forecast", epilog=_EXAMPLES)
 @click.option(
+    "--config", type=click.Path(dir_okay=False, path_type=Path), help="Settings file; default $LIMNOGRAPH_CONFIG."
+)
+@click.option("--once", is_flag=True, help="Forecast the tables of the meta tables once, then exit.")
+@click.option("--every", metavar="TIME", help="Time between two passes, such as 6h or 1d; default 24h.")
+@click.option("--verbose", is_flag=True, help="Write stack traces and Spark's errors to stderr instead of a file.")
+@click.option(
     "--cases",
     type=click.File("rb"),
-    required=True,
     metavar="FILE",
-    help="One case per line: a table's history, its reader's runs, and targets; lines of one fleet are contiguous. - "
-    "reads standard input.",
+    help="Forecast cases instead, one per line: a table's history, its reader's runs, and targets; lines of one fleet "
+    "are contiguous. - reads standard input.",
 )
 @click.option(
     "--model",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Model to use instead of the one that ships with Limnograph.",
+    help="With --cases: model to use instead of the one that ships with Limnograph.",
 )
-def command(cases: BinaryIO, model: Path | None) -> None:
+def command(
+    config: Path | None,
+    *,
+    once: bool,
+    every: str | None,
+    verbose: bool,
+    cases: BinaryIO | None,
+    model: Path | None,
+) -> None:
     """Forecast which tables will cross a threshold, when, why, and whether maintenance would prevent it.
 
-    One answer per line: for each target the level to be expected with an 80 % interval, the probability of crossing,
-    the same with maintenance now, and the reason if the data allow no forecast.
+    Writes rows of the meta table `forecasts`, daily until a signal, or once; the pipeline does the same as one of its
+    steps. With --cases: one answer per line, for each target the level to be expected with an 80 % interval, the
+    probability of crossing, the same with maintenance now, and the reason if the data allow no forecast.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy loads: small matrices lose time on more
+    if cases is not None:
+        if once or every is not None or config is not None:
+            raise InvalidInput("--cases", "cannot be combined with --config, --once or --every")
+        _answer_cases(cases, model)
+        return
+    if model is not None:
+        raise InvalidInput("--model", "requires --cases")
+    if once and every is not None:
+        raise InvalidInput("--every", "cannot be combined with --once")
+    _forecast_tables(config, _hours(every or "24h"), once=once, verbose=verbose)
+
+
+def _answer_cases(cases: BinaryIO, model: Path | None) -> None:
     from limnograph.analysis.forecast import load_model, read_model
 
     forecaster = read_model(model) if model else load_model()
     with _rewindable(cases) as lines:
         if not _answer(lines, forecaster):
             raise SystemExit(FAILED)
+
+
+def _forecast_tables(config: Path | None, hours: int, *, once: bool, verbose: bool) -> None:
+    settings = load(config)
+    from limnograph.jobs.forecasting import forecast_always, forecast_once
+    from limnograph.wiring.state import private_state
+
+    private_state(settings)
+    if once:
+        _tell(forecast_once(settings, _progress, verbose=verbose))
+    else:
+        forecast_always(settings, hours * 3_600, _progress, _tell, verbose=verbose)
+
+
+def _tell(report: ForecastReport) -> None:
+    told = {name: getattr(report, name) for name in ("tables", "rows", "judged", "failed")}
+    click.echo(msgspec.json.encode(told | {"as_of": to_millis(report.as_of)}).decode())
+
+
+def _progress(line: str) -> None:
+    click.echo(clean(line), err=True)
+
+
+def _hours(text: str) -> int:
+    match = _EVERY.fullmatch(text.strip())
+    hours = int(match[1]) * (24 if match[2] == "d" else 1) if match else 0
+    if not 1 <= hours <= _MOST_EVERY_H:
+        raise InvalidInput("--every", f"{text!r} is not a time from 1h to 7d")
+    return hours
 
 
 def parse(line: bytes) -> ForecastCase:

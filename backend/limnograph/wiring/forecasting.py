@@ -34,7 +34,7 @@ def standing_step(
     store = meta_store(settings, session)
     store.ensure()
     upkeep = SparkUpkeep(session, lambda: open_catalog(name, properties, write=True), settings.meta.namespace)
-    return forecast_step(settings, session, upkeep, store, SystemClock(), progress)
+    return forecast_step(settings, session, upkeep, store, clock=SystemClock(), progress=progress)
 
 
 def forecast_step(
@@ -42,6 +42,7 @@ def forecast_step(
     session: SparkSession,
     upkeep: MetaUpkeep,
     store: MetaStore,
+    *,
     clock: Clock,
     progress: Callable[[str], None] = lambda _line: None,
 ) -> ForecastStep:
