@@ -278,19 +278,30 @@ def _truth(metric: str, threshold: float, futures: Futures, horizons: Sequence[i
     )
 
 
-def _driver(metric: str, future: tuple[Params, int], hour: int) -> str:
-    """The cost that rose most until the crossing; per GiB of what is read where the metric is."""
+_LEAST_RISE = 0.03
+"""Share of the cost that the driver's rise must be: below it, noise or load crossed the threshold."""
+
+
+def _driver(metric: str, future: tuple[Params, int], hour: int) -> str | None:
+    """The cost that rose most until the crossing, per GiB of what is read where the metric is; None if none did."""
     rows, row = future
-    rises = {}
     last = min(hour, len(rows["seconds"]) - 1)
-    gib = rows["cost_total_bytes"][:, row, 0]
-    for name in COSTS:
-        cost = rows[f"cost_{name}"][:, row, 0].astype(np.float64)
-        if metric == "reader_seconds_per_gib":
-            if name == "total_bytes":
-                continue
-            cost = cost / np.maximum(gib, 1e-9)
-        rises[name] = (
-            cost[max(last - 23, 0) : last + 1].mean() - cost[:24].mean() if last >= 24 else cost[last] - cost[0]
-        )
-    return max(rises, key=lambda name: rises[name])
+    cost = {name: rows[f"cost_{name}"][:, row, 0].astype(np.float64) for name in COSTS}
+    skewed = cost.pop("skew_max_over_median")
+    base = np.maximum(sum(cost.values()), 1e-9)
+    if metric == "reader_seconds_per_gib":
+        gib = np.maximum(cost.pop("total_bytes"), 1e-9)
+        cost = {name: values / gib for name, values in cost.items()}
+        base /= gib
+        skewed /= gib
+    rises = {name: _rise(values, last) for name, values in cost.items()}
+    rises["skew_max_over_median"] = float(base[:24].mean()) * _rise(skewed / base, last)
+    found = max(rises, key=lambda name: rises[name])
+    return found if rises[found] >= _LEAST_RISE * float(base[0] + skewed[0]) else None
+
+
+def _rise(values: Floats, last: int) -> float:
+    """From the first day to the last 24 hours before the crossing."""
+    if last < 24:
+        return float(values[last] - values[0])
+    return float(values[max(last - 23, 0) : last + 1].mean() - values[:24].mean())

@@ -15,7 +15,7 @@ from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.analysis.forecast.views import LevelView, view_block
 
 WEEK = 168
-RESAMPLES = 200
+RESAMPLES = 80
 PLAIN = {
     "room only": lambda row: -row["room"],
     "trend (Theil-Sen)": lambda row: row["trend_7d_z"],

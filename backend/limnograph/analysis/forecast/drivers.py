@@ -9,6 +9,16 @@ from limnograph.analysis.forecast.following import STRUCTURE
 from limnograph.analysis.forecast.series import READERS
 from limnograph.domain.forecasts.answers import DriverWeight, ForecastDriver
 
+_USUAL = {
+    "small_files": 0.4,
+    "total_bytes": 1.2,
+    "manifests": 0.05,
+    "total_delete_files": 0.4,
+    "skew_max_over_median": 0.35,
+}
+_TRUST = 0.4
+"""Weight of the table's own response: over four weeks, the structure of most tables moves too little to tell."""
+
 
 def driver_weights(metric: str, response: Mapping[str, float], growth: Mapping[str, float]) -> list[DriverWeight]:
     """Drivers of a target, strongest first. A structural metric moves itself.
@@ -17,7 +27,11 @@ def driver_weights(metric: str, response: Mapping[str, float], growth: Mapping[s
     """
     if metric not in READERS:
         return [DriverWeight(metric=_driver(metric), weight=1.0)]
-    scores = {name: response.get(name, 0.0) * max(growth.get(name, 0.0), 0.0) for name in STRUCTURE}
+    usual_of = {**_USUAL, "total_bytes": 0.0} if metric == "reader_seconds_per_gib" else _USUAL
+    scores = {
+        name: (_TRUST * response.get(name, 0.0) + (1 - _TRUST) * usual_of[name]) * max(growth.get(name, 0.0), 0.0)
+        for name in STRUCTURE
+    }
     total = sum(scores.values())
     if total <= 0:
         usual = {name: value for name, value in response.items() if value > 0} or {"small_files": 1.0}
