@@ -61,7 +61,7 @@ def check_floors() -> bool:
     """Whether a small fleet of each generator is above every floor."""
     good = True
     for name in GENERATORS:
-        found = score_fleets([judged(name, 11, 24 if name == "second" else 60)])
+        found = score_fleets([judged(name, 11, 48 if name == "second" else 60)])
         for goal in GOALS:
             if "720" in goal.name and "targets_720" not in found:
                 continue

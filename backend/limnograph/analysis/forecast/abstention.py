@@ -10,7 +10,7 @@ from limnograph.analysis.forecast.series import READERS, HistoryGrid
 from limnograph.analysis.forecast.views import TABLE_NUMBERS
 from limnograph.domain.forecasts.answers import AbstainReason
 
-SHORT_H = 2 * DAY_H
+SHORT_H = 3 * DAY_H
 WIDE = 1.9
 """Log ratio of the interval's ends at a week, from which on the interval says nothing."""
 WIDE_SHORT = 1.2
