@@ -213,6 +213,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/forecasts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tables at risk, most urgent first
+         * @description The newest forecast of every metric of every table, one row each: those at risk first, by probability times the
+         *     number of jobs that read the table. A table without a commit in the last eight days has none.
+         */
+        get: operations["listForecasts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/lineage": {
         parameters: {
             query?: never;
@@ -842,6 +863,27 @@ export interface paths {
          *     baseline. `labels`: labels by users.
          */
         get: operations["explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Forecast of one table
+         * @description The newest forecast of one table: a row and a fan for each of its metrics, what came of earlier warnings, and its
+         *     bytes in 30 days.
+         */
+        get: operations["getTableForecast"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1555,6 +1597,25 @@ export interface components {
             can_close: boolean;
         };
         /**
+         * BytesForecast
+         * @description Bytes now and `hours` later, with an 80 % interval, and what a month of storing them costs at the configured
+         *         price; costs are null without a price. `tables` of `tables_known` have a forecast.
+         */
+        BytesForecast: {
+            bytes_now: number | null;
+            bytes_p10: number | null;
+            bytes_p50: number | null;
+            bytes_p90: number | null;
+            cost_now: number | null;
+            cost_p10: number | null;
+            cost_p50: number | null;
+            cost_p90: number | null;
+            currency: string | null;
+            hours: number;
+            tables: number;
+            tables_known: number;
+        };
+        /**
          * Change
          * @description Debezium's envelope: the row before and after; `op` is c, u, d, r (snapshot read), t (truncate) or m.
          */
@@ -1982,7 +2043,7 @@ export interface components {
         EarlierEvent: {
             at: number | null;
             closed_by: string | null;
-            code: ("bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch") | null;
+            code: ("at_risk" | "bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch") | null;
             ended_at: number | null;
             id: string;
             /** @enum {unknown} */
@@ -2111,6 +2172,16 @@ export interface components {
             value: string;
         };
         /**
+         * FanPoint
+         * @description An 80 % interval of the level and its median at `at`.
+         */
+        FanPoint: {
+            at: number;
+            p10: number;
+            p50: number;
+            p90: number;
+        };
+        /**
          * Field
          * @description A column of the table's schema by field id; nested fields have dotted names.
          */
@@ -2202,7 +2273,7 @@ export interface components {
             closed_at: number | null;
             closed_by: string | null;
             /** @enum {unknown} */
-            code: "bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch";
+            code: "at_risk" | "bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch";
             effects: components["schemas"]["FindingEffect"][];
             evaluated_at: number | null;
             evidence: {
@@ -2282,7 +2353,7 @@ export interface components {
         FindingStreamEvent: {
             catalog: string;
             /** @enum {unknown} */
-            code: "bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch";
+            code: "at_risk" | "bounds_jump" | "cardinality_jump" | "catalog_near_limit" | "cold_data" | "commit_contention" | "compaction_ineffective" | "compaction_stopped" | "delete_files_growing" | "deletes_not_materialized" | "equality_deletes" | "file_burst" | "filter_not_pruned" | "format_incompatible" | "held_bytes" | "high_cardinality_partitioning" | "history_gap" | "hot_partition" | "job_failing" | "job_silent" | "job_slower" | "manifests_fragmented" | "metadata_large" | "metadata_versions_kept" | "null_share_jump" | "objective_missed" | "overlap" | "partition_skew" | "reader_at_risk" | "schema_breaking" | "schema_changed" | "small_files" | "snapshots_unbounded" | "spec_changed" | "stale" | "stale_reader" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "too_many_files" | "two_pointers" | "unreadable" | "write_mode_mismatch";
             finding_id: string;
             /** @enum {unknown} */
             severity: "critical" | "info" | "warning";
@@ -2368,6 +2439,36 @@ export interface components {
             namespace: string;
             risk: (("delete_growth" | "file_burst" | "job_slower" | "no_compaction" | "none" | "schema_change" | "skew" | "snapshots_many" | "stale" | "unreadable") | null)[];
             table: string;
+        };
+        /**
+         * ForecastFan
+         * @description Forecast of a metric on a lane: points from `as_of` on, the threshold, and the last drops of the level.
+         */
+        ForecastFan: {
+            abstained: ("missing" | "regime_change" | "short_history" | "stale" | "unpredictable") | null;
+            job_name: string | null;
+            lane: string | null;
+            last_drops: number[];
+            /** @enum {unknown} */
+            metric: "delete_ratio" | "live_snapshots" | "manifests" | "metadata_bytes" | "reader_seconds" | "reader_seconds_per_gib" | "skew_max_over_median" | "small_files" | "total_delete_files";
+            points: components["schemas"]["FanPoint"][];
+            threshold: number;
+        };
+        /**
+         * ForecastsPage
+         * @description Rows by probability times readers, highest first. `budget`: how many tables the list names. `as_of`: of the
+         *         newest forecast; null: there is none yet. `notes`: what could not be read.
+         */
+        ForecastsPage: {
+            as_of: number | null;
+            budget: number;
+            bytes: components["schemas"]["BytesForecast"];
+            counts: components["schemas"]["RiskCounts"];
+            model: string | null;
+            next_cursor: string | null;
+            notes: string[];
+            rows: components["schemas"]["RiskRow"][];
+            track_record: components["schemas"]["TrackRecord"];
         };
         /**
          * Freshness
@@ -3701,6 +3802,55 @@ export interface components {
             min_snapshots_to_keep: number | null;
         };
         /**
+         * RiskCounts
+         * @description Number of metrics by state, regardless of the filter `state`.
+         */
+        RiskCounts: {
+            at_risk: number;
+            cannot_say: number;
+            not_at_risk: number;
+            red: number;
+        };
+        /**
+         * RiskRow
+         * @description One metric of one table at the newest forecast. `level`: of the metric at `as_of`. `p10`, `p50`, `p90`: of the
+         *         level `hours` later. `p_cross`: probability of reaching `threshold` within `hours`; `crosses_from`, `crosses_to`:
+         *         80 % range of that instant, null where a crossing is less likely than not. `growth_per_day`: median daily change of
+         *         the level between drops. `usual_drop_hours`, `last_drop_hours`: usual time between two drops of the level, such as
+         *         compactions, and time since the last one. `readers`: jobs that read the table. `job_name`: of reader metrics.
+         *         `finding_id`: the open finding `at_risk`. Null: unknown.
+         */
+        RiskRow: {
+            abstained: ("missing" | "regime_change" | "short_history" | "stale" | "unpredictable") | null;
+            as_of: number;
+            catalog: string;
+            crosses_from: number | null;
+            crosses_to: number | null;
+            driver: ("delete_ratio" | "live_snapshots" | "load" | "manifests" | "metadata_bytes" | "skew_max_over_median" | "small_files" | "total_bytes" | "total_delete_files") | null;
+            finding_id: string | null;
+            growth_per_day: number | null;
+            hours: number;
+            job_name: string | null;
+            last_drop_hours: number | null;
+            level: number | null;
+            /** @enum {unknown} */
+            metric: "delete_ratio" | "live_snapshots" | "manifests" | "metadata_bytes" | "reader_seconds" | "reader_seconds_per_gib" | "skew_max_over_median" | "small_files" | "total_delete_files";
+            namespace: string;
+            owner: string | null;
+            p10: number | null;
+            p50: number | null;
+            p90: number | null;
+            p_cross: number | null;
+            p_cross_if_maintained: number | null;
+            readers: number | null;
+            /** @enum {unknown} */
+            state: "at_risk" | "cannot_say" | "not_at_risk" | "red";
+            table: string;
+            table_uuid: string;
+            threshold: number;
+            usual_drop_hours: number | null;
+        };
+        /**
          * Run
          * @description One execution of a job.
          */
@@ -4322,6 +4472,19 @@ export interface components {
             total: number;
         };
         /**
+         * TableForecastPage
+         * @description The newest forecast of one table. `as_of` is null if there is none yet.
+         */
+        TableForecastPage: {
+            as_of: number | null;
+            bytes: components["schemas"]["BytesForecast"];
+            fans: components["schemas"]["ForecastFan"][];
+            model: string | null;
+            notes: string[];
+            rows: components["schemas"]["RiskRow"][];
+            track_record: components["schemas"]["TrackRecord"];
+        };
+        /**
          * TableLoad
          * @description Files that a scan of a table may open, and scans; null: unknown.
          *
@@ -4501,6 +4664,22 @@ export interface components {
         TouchedRows: {
             note: string | null;
             spark_sql: string | null;
+        };
+        /**
+         * TrackRecord
+         * @description Outcomes of warnings since `since`. `acted_upon`: maintenance ran after the warning, so it has no outcome.
+         *         `pending`: the horizon has not passed. `median_notice_hours`: from the warning to the crossing. `not_foreseen`:
+         *         crossings without a warning. Counts are of metrics of tables, an uninterrupted warning counts once.
+         */
+        TrackRecord: {
+            acted_upon: number;
+            came_true: number;
+            did_not: number;
+            median_notice_hours: number | null;
+            not_foreseen: number;
+            pending: number;
+            since: number | null;
+            warnings: number;
         };
         /**
          * TrinoContext
@@ -5445,7 +5624,7 @@ export interface operations {
                 /** @description Only this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | "at_risk" | null;
                 /** @description Only this table: `catalog.namespace.table`. */
                 table?: string;
                 /** @description Only findings with this owner. */
@@ -5595,6 +5774,97 @@ export interface operations {
             };
             /** @description Problem details. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listForecasts: {
+        parameters: {
+            query?: {
+                /** @description Only rows in this state. Default: all but `not_at_risk`. */
+                state?: "at_risk" | "red" | "cannot_say" | "not_at_risk" | null;
+                /** @description Only this metric, such as `small_files`. */
+                metric?: "small_files" | "total_delete_files" | "delete_ratio" | "manifests" | "live_snapshots" | "metadata_bytes" | "skew_max_over_median" | "reader_seconds" | "reader_seconds_per_gib" | null;
+                /** @description Only this table: `catalog.namespace.table`. */
+                table?: string;
+                /** @description Only tables with this owner. */
+                owner?: string;
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
+                cursor?: string;
+                /** @description Rows per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForecastsPage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7851,7 +8121,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | "at_risk" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -7969,7 +8239,7 @@ export interface operations {
                 /** @description Only tables with an open finding of this severity. */
                 severity?: "critical" | "warning" | "info" | null;
                 /** @description Only tables with an open finding of this code. */
-                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | null;
+                code?: "unreadable" | "job_slower" | "job_silent" | "job_failing" | "objective_missed" | "file_burst" | "small_files" | "too_many_files" | "compaction_stopped" | "compaction_ineffective" | "delete_files_growing" | "equality_deletes" | "snapshots_unbounded" | "metadata_large" | "manifests_fragmented" | "metadata_versions_kept" | "partition_skew" | "hot_partition" | "schema_breaking" | "schema_changed" | "spec_changed" | "null_share_jump" | "bounds_jump" | "cardinality_jump" | "stale" | "history_gap" | "stale_reader" | "two_pointers" | "filter_not_pruned" | "commit_contention" | "stream_batch_conflict" | "stream_lag" | "tiny_commits" | "format_incompatible" | "overlap" | "write_mode_mismatch" | "catalog_near_limit" | "held_bytes" | "deletes_not_materialized" | "high_cardinality_partitioning" | "cold_data" | "reader_at_risk" | "at_risk" | null;
                 /** @description Whether the open finding that `severity` and `code` describe is acknowledged: `true`, `false`, `any`. Default `false` with `severity` or `code`, otherwise no filter. */
                 acknowledged?: "true" | "false" | "any" | null;
                 /** @description Only tables of this owner. */
@@ -8620,6 +8890,100 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExplainPage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTableForecast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableForecastPage"];
                 };
             };
             /** @description Problem details. */
