@@ -22,6 +22,7 @@ from limnograph.domain.facts.meta_tables import (
     COLUMN_DAYS,
     COLUMN_STATS,
     DAILY,
+    FORECASTS,
     HOURLY,
     LABELS,
     MAINTENANCE,
@@ -41,7 +42,20 @@ from limnograph.services.rollups.step import Rollups
 from memory_meta import MemoryMetaStore
 from memory_upkeep import MemoryUpkeep
 
-KEYED = (SNAPSHOTS, RUNS, ALERTS, REPORTS, LABELS, HOURLY, DAILY, READS_HOURLY, COLUMN_STATS, COLUMN_DAYS, MAINTENANCE)
+KEYED = (
+    SNAPSHOTS,
+    RUNS,
+    ALERTS,
+    REPORTS,
+    LABELS,
+    HOURLY,
+    DAILY,
+    READS_HOURLY,
+    COLUMN_STATS,
+    COLUMN_DAYS,
+    FORECASTS,
+    MAINTENANCE,
+)
 STAMPS = {"source_sequence", "changes_sequence", "rolled_at"}
 """Columns of a roll-up that say from what it was made; all others say what it counts."""
 

@@ -27,6 +27,7 @@ from limnograph.domain.facts.column_stats import ColumnDaysFact, ColumnStat, Col
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
 from limnograph.domain.facts.findings import FindingEffectFact, FindingFact
+from limnograph.domain.facts.forecasts import ForecastFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact
 from limnograph.domain.facts.meta_tables import (
     ALERTS,
@@ -36,6 +37,7 @@ from limnograph.domain.facts.meta_tables import (
     DAILY,
     EFFECTS,
     FINDINGS,
+    FORECASTS,
     HOURLY,
     LABELS,
     MAINTENANCE,
@@ -131,6 +133,19 @@ def facts() -> dict[MetaTable, list[Any]]:
     )
     days = ColumnDaysFact(table_uuid="u-1", day=BEGIN, commits=1, columns=[column], source_sequence=1)
     run = MaintenanceFact(run_id="m-1", status="ok", kind="expire", table="snapshots", started_at=BEGIN, seconds=0.5)
+    forecast = ForecastFact(
+        table_uuid="u-1",
+        metric="small_files",
+        as_of=BEGIN,
+        hours=168,
+        threshold=1000.0,
+        p50=900.5,
+        p_cross=0.75,
+        last_drops=[BEGIN - DAY],
+        alert=True,
+        crossed=True,
+        crossed_at=BEGIN + DAY,
+    )
     return {
         SNAPSHOTS: [first, second],
         CHANGES: [named, moved],
@@ -139,6 +154,7 @@ def facts() -> dict[MetaTable, list[Any]]:
         READS_HOURLY: [reads],
         COLUMN_STATS: [stats],
         COLUMN_DAYS: [days],
+        FORECASTS: [forecast],
         MAINTENANCE: [run],
         **told(),
     }

@@ -19,6 +19,8 @@ from limnograph.domain.answers.findings import AcknowledgedFilter
 from limnograph.domain.answers.notes import NoteKind, NoteScope
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.finding_codes import FindingCode, FindingSeverity
+from limnograph.domain.forecasts.cases import ForecastMetric
+from limnograph.domain.forecasts.pages import RiskState
 from limnograph.domain.queries import (
     CommitSort,
     CommitsQuery,
@@ -27,13 +29,14 @@ from limnograph.domain.queries import (
     FindingsQuery,
     FleetQuery,
     FleetSort,
+    ForecastsQuery,
     MaintenanceQuery,
     NotesQuery,
     TableFormat,
 )
 from limnograph.domain.time import Millis
 
-Kind = Literal["tables", "commits", "alerts", "effects", "findings", "notes", "maintenance"]
+Kind = Literal["tables", "commits", "alerts", "effects", "findings", "notes", "maintenance", "forecasts"]
 Position = list[int | float | str]
 UNKNOWN = "is not a valid cursor; omit it to start at the first page"
 _LEAST, _MOST = -(2**63), 2**63 - 1
@@ -59,7 +62,7 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     operation: str | None = None
     min_added_data_files: int | None = None
     schema_changed: bool | None = None
-    state: Literal["firing", "resolved", "unknown", "open", "closed"] | None = None
+    state: Literal["firing", "resolved", "unknown", "open", "closed"] | RiskState | None = None
     plan_states: str | None = None
     only_table: str | None = None
     owner: str | None = None
@@ -69,6 +72,7 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     user: str | None = None
     job: str | None = None
     measure: Measure | None = None
+    metric: ForecastMetric | None = None
     verdict: LedgerVerdict | None = None
     severity: FindingSeverity | None = None
     code: FindingCode | None = None
@@ -164,6 +168,17 @@ def of_maintenance(query: MaintenanceQuery) -> CursorQuery:
         action=query.action or None,
         owner=query.owner or None,
         q=query.text or None,
+    )
+
+
+def of_forecasts(query: ForecastsQuery) -> CursorQuery:
+    """The query of a page of forecasts."""
+    return CursorQuery(
+        of="forecasts",
+        state=query.state,
+        metric=query.metric,
+        only_table=query.table or None,
+        owner=query.owner or None,
     )
 
 

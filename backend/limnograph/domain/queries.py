@@ -11,6 +11,8 @@ from limnograph.domain.answers.findings import AcknowledgedFilter, FindingState
 from limnograph.domain.answers.notes import NoteKind, NoteScope
 from limnograph.domain.answers.partitions import PartitionSort
 from limnograph.domain.finding_codes import FindingCode, FindingSeverity
+from limnograph.domain.forecasts.cases import ForecastMetric
+from limnograph.domain.forecasts.pages import RiskState
 from limnograph.domain.ids import TableName
 from limnograph.domain.maintenance.states import PlanState
 from limnograph.domain.time import Millis
@@ -165,6 +167,19 @@ class MaintenanceQuery(msgspec.Struct, frozen=True, kw_only=True):
     action: str = ""
     owner: str = ""
     text: str = ""
+    cursor: str | None = None
+    limit: int = DEFAULT_LIMIT
+
+
+class ForecastsQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of forecasts; empty filters match all. `state` None: all but `not_at_risk`. `table`:
+    `catalog.namespace.table`.
+    """
+
+    state: RiskState | None = None
+    metric: ForecastMetric | None = None
+    table: str = ""
+    owner: str = ""
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT
 

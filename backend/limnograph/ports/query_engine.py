@@ -26,6 +26,7 @@ Table = Literal[
     "reads_hourly",
     "column_stats",
     "column_stats_daily",
+    "forecasts",
 ]
 
 
@@ -33,7 +34,8 @@ class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Rows of one meta table. Conditions are combined with and; empty tuples and None mean no condition.
 
     start, end     epoch microseconds, half-open: bounds of the event time, which is `committed_at` of snapshots,
-                   column_stats and effects, `starts_at` of alerts, `hour` and `day` of the roll-ups, `at` of the others
+                   column_stats and effects, `starts_at` of alerts, `hour` and `day` of the roll-ups, `as_of` of
+                   forecasts, `at` of the others
     operations     operations of `snapshots`, such as `replace`
     observed_from  rows of `snapshots`, `changes` and `column_stats` read from the lake at that instant or later
     """

@@ -40,6 +40,8 @@ from limnograph.services.findings.records import FindingRecords
 from limnograph.services.findings.team_memory import TeamMemory
 from limnograph.services.fleet.gauges import TableGauges
 from limnograph.services.fleet.page import FleetService
+from limnograph.services.forecasts.pages import ForecastContext, ForecastPages
+from limnograph.services.forecasts.records import ForecastRecords
 from limnograph.services.jobs.directory import JobDirectory
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.jobs.runs import RunRegistry
@@ -135,6 +137,8 @@ class SharedServices:
     """Evaluates what does not follow from commits and runs."""
     finding_effects: FindingEffects
     """Measures what the causes of findings did to jobs."""
+    forecasts: ForecastRecords
+    """The newest forecasts of all tables."""
 
 
 @dataclass(frozen=True)
@@ -231,6 +235,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         ),
         observers=observers_of(sources, clock, options.limits),
         finding_effects=FindingEffects(evaluator, cases, clock),
+        forecasts=ForecastRecords(engine, clock),
     )
 
 
@@ -283,6 +288,17 @@ def _backend(options: ServerOptions, shared: SharedServices) -> Backend:
             confirmed=PlanRecords(options.inbox, old).confirmed,
         ),
         findings=findings,
+        forecasts=ForecastPages(
+            store,
+            shared.forecasts,
+            ForecastContext(
+                shared.team.owners,
+                lambda: shared.evaluator.board,
+                shared.job_findings.readers_of,
+                options.prices,
+                options.forecast_budget,
+            ),
+        ),
         finder=Finder(FindSources(store, fleet, shared.alerts, findings, shared.job_directory, old), clock),
         runs=shared.runs,
         events=_events(options, shared),

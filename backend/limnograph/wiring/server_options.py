@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from limnograph.domain.advice.prices import Prices
 from limnograph.domain.finding_limits import FindingLimits
 from limnograph.domain.objectives import Objectives
 from limnograph.ports.active_alerts import ActiveAlerts
@@ -16,6 +17,7 @@ from limnograph.ports.inbox import Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.findings.storage.reader_risks import ReaderPattern
+from limnograph.services.forecasts.pages import BUDGET
 from limnograph.services.jobs.discovery import ConfiguredJob
 from limnograph.services.server.live import Caps
 from limnograph.services.sources.cold_reads import WITHIN_S, ColdEngine
@@ -75,3 +77,7 @@ class ServerOptions(NamedTuple):
     """Pairs of a pattern over table names and an owner; the first matching pattern counts."""
     private_columns: tuple[str, ...] = ()
     """Patterns of columns that are shown with counts only."""
+    prices: Prices = Prices()
+    """What storage costs."""
+    forecast_budget: int = BUDGET
+    """How many tables at risk the list names."""

@@ -60,6 +60,7 @@ def simple(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         "snapshots",
         "users",
         "columns",
+        "last_drops",
     }
     found = [{key: value for key, value in row.items() if key not in nested} for row in rows]
     return sorted(found, key=lambda row: json.dumps(row, sort_keys=True))

@@ -16,6 +16,7 @@ from limnograph.domain.facts.meta_tables import (
     DAILY,
     EFFECTS,
     FINDINGS,
+    FORECASTS,
     HOURLY,
     LABELS,
     NOTES,
@@ -46,6 +47,7 @@ TABLES: dict[str, MetaTable] = {
         READS_HOURLY,
         COLUMN_STATS,
         COLUMN_DAYS,
+        FORECASTS,
     )
 }
 TIME_COLUMN = {
@@ -58,6 +60,7 @@ TIME_COLUMN = {
     "reads_hourly": "hour",
     "column_stats": "committed_at",
     "column_stats_daily": "day",
+    "forecasts": "as_of",
 }
 OBSERVED = {"snapshots", "changes", "column_stats"}
 TIE = {name: table.key for name, table in TABLES.items()} | {

@@ -11,6 +11,7 @@ from limnograph.adapters.embedded import frames
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import ReportFact, RunFact
 from limnograph.domain.facts.findings import FindingFact
+from limnograph.domain.facts.forecasts import ForecastFact
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.facts.notes import NoteFact
 from limnograph.domain.facts.plans import PlanFact
@@ -33,6 +34,7 @@ class MemoryEngine:
         self._notes: list[NoteFact] = []
         self._plans: list[PlanFact] = []
         self._reports: list[ReportFact] = []
+        self._forecasts: list[ForecastFact] = []
         self._rolled: dict[str, pl.DataFrame] = {}
         self._properties: dict[str, Mapping[str, str]] = {}
         self._version = 0
@@ -49,6 +51,7 @@ class MemoryEngine:
         notes: Sequence[NoteFact] = (),
         plans: Sequence[PlanFact] = (),
         reports: Sequence[ReportFact] = (),
+        forecasts: Sequence[ForecastFact] = (),
     ) -> None:
         """Add rows as one pass does."""
         self._snapshots = [*self._snapshots, *snapshots]
@@ -59,6 +62,7 @@ class MemoryEngine:
         self._notes = [*self._notes, *notes]
         self._plans = [*self._plans, *plans]
         self._reports = [*self._reports, *reports]
+        self._forecasts = [*self._forecasts, *forecasts]
         self._version += 1
 
     def roll(self, table: Table, rows: pl.DataFrame) -> None:
@@ -99,6 +103,7 @@ class MemoryEngine:
             "notes": self._notes,
             "plans": self._plans,
             "reports": self._reports,
+            "forecasts": self._forecasts,
         }
         return frames.answer(frames.frame(query.table, held.get(query.table, ())).lazy(), query)
 

@@ -24,6 +24,7 @@ from limnograph.api.routes import (
     explain,
     find,
     findings,
+    forecasts,
     notes,
     plans,
     sessions,
@@ -58,6 +59,7 @@ from limnograph.domain.answers import findings as finding_views
 from limnograph.domain.answers import notes as note_views
 from limnograph.domain.answers import tables as answers
 from limnograph.domain.answers.stream import STREAM_EVENTS
+from limnograph.domain.forecasts import pages as forecast_pages
 from limnograph.domain.inbound import client_reports, notifications, openlineage, spark_reports, trino_events
 from limnograph.services.server.backend import Backend
 
@@ -98,6 +100,8 @@ _WIRE = (
     matches.Matches,
     finding_views.FindingsPage,
     finding_views.FindingDetail,
+    forecast_pages.ForecastsPage,
+    forecast_pages.TableForecastPage,
     note_views.TeamNote,
     note_views.NotesPage,
     views.Problem,
@@ -159,6 +163,7 @@ def routes() -> list[Any]:
         *maintenance_routes.HANDLERS,
         *plans.HANDLERS,
         *findings.HANDLERS,
+        *forecasts.HANDLERS,
         *find.HANDLERS,
         *notes.HANDLERS,
         *sessions.API_HANDLERS,

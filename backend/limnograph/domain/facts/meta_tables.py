@@ -29,13 +29,14 @@ from limnograph.domain.facts.columns import (
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
 from limnograph.domain.facts.findings import FindingFact
+from limnograph.domain.facts.forecasts import ForecastFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact, span_columns
 from limnograph.domain.facts.notes import NoteFact
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.facts.reads import ReadsFact
 from limnograph.domain.time import Micros
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 """Property `limnograph.schema-version` of every meta table; rises when a column or a table is added."""
 
 HISTOGRAM_EDGES = tuple(2**power for power in range(13, 33))
@@ -304,10 +305,17 @@ COLUMN_STATS = MetaTable(
 COLUMN_DAYS = MetaTable(
     "column_stats_daily", columns_of(ColumnDaysFact), ("table_uuid", "day"), ("day", "month"), ("table_uuid", "day")
 )
+FORECASTS = MetaTable(
+    "forecasts",
+    columns_of(ForecastFact),
+    ("table_uuid", "metric", "as_of", "hours"),
+    ("as_of", "day"),
+    ("table_uuid", "as_of"),
+)
 MAINTENANCE = MetaTable(
     "maintenance", columns_of(MaintenanceFact), ("run_id", "status"), ("started_at", "month"), ("table", "started_at")
 )
 META_TABLES = (
     *(SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, EFFECTS, FINDINGS, NOTES, PLANS),
-    *(HOURLY, DAILY, READS_HOURLY, COLUMN_STATS, COLUMN_DAYS, MAINTENANCE),
+    *(HOURLY, DAILY, READS_HOURLY, COLUMN_STATS, COLUMN_DAYS, FORECASTS, MAINTENANCE),
 )

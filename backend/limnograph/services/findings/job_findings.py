@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from limnograph.analysis.findings.slowdown import slow_since
 from limnograph.analysis.findings.slower_jobs import began_at, is_back, slower_episode
 from limnograph.domain.errors import LimnographError
 from limnograph.domain.finding_limits import MINUTE, FindingLimits
+from limnograph.domain.ids import TableName
 from limnograph.domain.objectives import Objectives
 from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
@@ -70,6 +71,7 @@ class JobFindings:
         self._store, self._history, self._cases, self._clock, self._limits = store, history, cases, clock, limits
         self._looks: dict[Reader, _JobLook] = {}
         self._slow: dict[Reader, _SlowdownCheck] = {}
+        self._readers: Mapping[TableName, int] = {}
 
     async def observe(self, evaluator: FindingsEvaluator) -> None:
         """Read new runs and hand the episodes of all jobs to the evaluator. If a source does not respond, nothing
@@ -82,6 +84,9 @@ class JobFindings:
             return
         if self._directory is not None:
             self._directory.take((self._store.resolved(name), job) for name, job in self._history.readers)
+        self._readers = Counter(
+            self._store.resolved(reader[0]) for reader in self._history.readers if self._history.does_read(reader)
+        )
         found: dict[str, list[Episode]] = defaultdict(list)
         names = self._store.reading.lake.names
         measurements = LOOKS
@@ -101,6 +106,10 @@ class JobFindings:
             if measured is not None and measured.episode is not None:
                 found[uuid].append(measured.episode)
         evaluator.observed(found)
+
+    def readers_of(self, name: TableName) -> int | None:
+        """The number of jobs that read a table; None: no job of it is known. O(1)."""
+        return self._readers.get(name)
 
     async def _look(self, changed: set[Reader]) -> None:
         """Look at the jobs that had a run or are due, and give way to requests after each of them."""

@@ -16,6 +16,7 @@ from limnograph.services.explain.page import ExplainPages
 from limnograph.services.find.finder import Finder
 from limnograph.services.findings.pages import FindingPages
 from limnograph.services.fleet.page import FleetService
+from limnograph.services.forecasts.pages import ForecastPages
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.notes.pages import NotePages
 from limnograph.services.server.live import Live
@@ -67,6 +68,8 @@ class Backend(NamedTuple):
     """What maintenance operations did to jobs."""
     findings: FindingPages
     """What is wrong with tables."""
+    forecasts: ForecastPages
+    """Which tables are at risk."""
     finder: Finder
     """Finds what a text names."""
     notes: NotePages

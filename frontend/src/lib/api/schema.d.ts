@@ -213,6 +213,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/forecasts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tables at risk, most urgent first
+         * @description The newest forecast of every metric of every table, one row each: those at risk first, by probability times the
+         *     number of jobs that read the table. A table without a commit in the last eight days has none.
+         */
+        get: operations["listForecasts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/lineage": {
         parameters: {
             query?: never;
@@ -842,6 +863,27 @@ export interface paths {
          *     baseline. `labels`: labels by users.
          */
         get: operations["explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Forecast of one table
+         * @description The newest forecast of one table: a row and a fan for each of its metrics, what came of earlier warnings, and its
+         *     bytes in 30 days.
+         */
+        get: operations["getTableForecast"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1534,6 +1576,25 @@ export interface components {
             can_close: boolean;
         };
         /**
+         * BytesForecast
+         * @description Bytes now and `hours` later, with an 80 % interval, and what a month of storing them costs at the configured
+         *         price; costs are null without a price. `tables` of `tables_known` have a forecast.
+         */
+        BytesForecast: {
+            bytes_now: number | null;
+            bytes_p10: number | null;
+            bytes_p50: number | null;
+            bytes_p90: number | null;
+            cost_now: number | null;
+            cost_p10: number | null;
+            cost_p50: number | null;
+            cost_p90: number | null;
+            currency: string | null;
+            hours: number;
+            tables: number;
+            tables_known: number;
+        };
+        /**
          * Change
          * @description Debezium's envelope: the row before and after; `op` is c, u, d, r (snapshot read), t (truncate) or m.
          */
@@ -2059,6 +2120,16 @@ export interface components {
             value: string;
         };
         /**
+         * FanPoint
+         * @description An 80 % interval of the level and its median at `at`.
+         */
+        FanPoint: {
+            at: number;
+            p10: number;
+            p50: number;
+            p90: number;
+        };
+        /**
          * Field
          * @description A column of the table's schema by field id; nested fields have dotted names.
          */
@@ -2316,6 +2387,36 @@ export interface components {
             namespace: string;
             risk: (("delete_growth" | "file_burst" | "job_slower" | "no_compaction" | "none" | "schema_change" | "skew" | "snapshots_many" | "stale" | "unreadable") | null)[];
             table: string;
+        };
+        /**
+         * ForecastFan
+         * @description Forecast of a metric on a lane: points from `as_of` on, the threshold, and the last drops of the level.
+         */
+        ForecastFan: {
+            abstained: ("missing" | "regime_change" | "short_history" | "stale" | "unpredictable") | null;
+            job_name: string | null;
+            lane: string | null;
+            last_drops: number[];
+            /** @enum {unknown} */
+            metric: "delete_ratio" | "live_snapshots" | "manifests" | "metadata_bytes" | "reader_seconds" | "reader_seconds_per_gib" | "skew_max_over_median" | "small_files" | "total_delete_files";
+            points: components["schemas"]["FanPoint"][];
+            threshold: number;
+        };
+        /**
+         * ForecastsPage
+         * @description Rows by probability times readers, highest first. `budget`: how many tables the list names. `as_of`: of the
+         *         newest forecast; null: there is none yet. `notes`: what could not be read.
+         */
+        ForecastsPage: {
+            as_of: number | null;
+            budget: number;
+            bytes: components["schemas"]["BytesForecast"];
+            counts: components["schemas"]["RiskCounts"];
+            model: string | null;
+            next_cursor: string | null;
+            notes: string[];
+            rows: components["schemas"]["RiskRow"][];
+            track_record: components["schemas"]["TrackRecord"];
         };
         /**
          * Freshness
@@ -3619,6 +3720,55 @@ export interface components {
             min_snapshots_to_keep: number | null;
         };
         /**
+         * RiskCounts
+         * @description Number of metrics by state, regardless of the filter `state`.
+         */
+        RiskCounts: {
+            at_risk: number;
+            cannot_say: number;
+            not_at_risk: number;
+            red: number;
+        };
+        /**
+         * RiskRow
+         * @description One metric of one table at the newest forecast. `level`: of the metric at `as_of`. `p10`, `p50`, `p90`: of the
+         *         level `hours` later. `p_cross`: probability of reaching `threshold` within `hours`; `crosses_from`, `crosses_to`:
+         *         80 % range of that instant, null where a crossing is less likely than not. `growth_per_day`: median daily change of
+         *         the level between drops. `usual_drop_hours`, `last_drop_hours`: usual time between two drops of the level, such as
+         *         compactions, and time since the last one. `readers`: jobs that read the table. `job_name`: of reader metrics.
+         *         `finding_id`: the open finding `at_risk`. Null: unknown.
+         */
+        RiskRow: {
+            abstained: ("missing" | "regime_change" | "short_history" | "stale" | "unpredictable") | null;
+            as_of: number;
+            catalog: string;
+            crosses_from: number | null;
+            crosses_to: number | null;
+            driver: ("delete_ratio" | "live_snapshots" | "load" | "manifests" | "metadata_bytes" | "skew_max_over_median" | "small_files" | "total_bytes" | "total_delete_files") | null;
+            finding_id: string | null;
+            growth_per_day: number | null;
+            hours: number;
+            job_name: string | null;
+            last_drop_hours: number | null;
+            level: number | null;
+            /** @enum {unknown} */
+            metric: "delete_ratio" | "live_snapshots" | "manifests" | "metadata_bytes" | "reader_seconds" | "reader_seconds_per_gib" | "skew_max_over_median" | "small_files" | "total_delete_files";
+            namespace: string;
+            owner: string | null;
+            p10: number | null;
+            p50: number | null;
+            p90: number | null;
+            p_cross: number | null;
+            p_cross_if_maintained: number | null;
+            readers: number | null;
+            /** @enum {unknown} */
+            state: "at_risk" | "cannot_say" | "not_at_risk" | "red";
+            table: string;
+            table_uuid: string;
+            threshold: number;
+            usual_drop_hours: number | null;
+        };
+        /**
          * Run
          * @description One execution of a job.
          */
@@ -4219,6 +4369,19 @@ export interface components {
             total: number;
         };
         /**
+         * TableForecastPage
+         * @description The newest forecast of one table. `as_of` is null if there is none yet.
+         */
+        TableForecastPage: {
+            as_of: number | null;
+            bytes: components["schemas"]["BytesForecast"];
+            fans: components["schemas"]["ForecastFan"][];
+            model: string | null;
+            notes: string[];
+            rows: components["schemas"]["RiskRow"][];
+            track_record: components["schemas"]["TrackRecord"];
+        };
+        /**
          * TableLoad
          * @description Files that a scan of a table may open, and scans; null: unknown.
          *
@@ -4398,6 +4561,22 @@ export interface components {
         TouchedRows: {
             note: string | null;
             spark_sql: string | null;
+        };
+        /**
+         * TrackRecord
+         * @description Outcomes of warnings since `since`. `acted_upon`: maintenance ran after the warning, so it has no outcome.
+         *         `pending`: the horizon has not passed. `median_notice_hours`: from the warning to the crossing. `not_foreseen`:
+         *         crossings without a warning. Counts are of metrics of tables, an uninterrupted warning counts once.
+         */
+        TrackRecord: {
+            acted_upon: number;
+            came_true: number;
+            did_not: number;
+            median_notice_hours: number | null;
+            not_foreseen: number;
+            pending: number;
+            since: number | null;
+            warnings: number;
         };
         /**
          * TrinoContext
@@ -5492,6 +5671,97 @@ export interface operations {
             };
             /** @description Problem details. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listForecasts: {
+        parameters: {
+            query?: {
+                /** @description Only rows in this state. Default: all but `not_at_risk`. */
+                state?: "at_risk" | "red" | "cannot_say" | "not_at_risk" | null;
+                /** @description Only this metric, such as `small_files`. */
+                metric?: "small_files" | "total_delete_files" | "delete_ratio" | "manifests" | "live_snapshots" | "metadata_bytes" | "skew_max_over_median" | "reader_seconds" | "reader_seconds_per_gib" | null;
+                /** @description Only this table: `catalog.namespace.table`. */
+                table?: string;
+                /** @description Only tables with this owner. */
+                owner?: string;
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
+                cursor?: string;
+                /** @description Rows per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForecastsPage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8517,6 +8787,100 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExplainPage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to authenticate. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTableForecast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableForecastPage"];
                 };
             };
             /** @description Problem details. */

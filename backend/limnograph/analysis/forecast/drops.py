@@ -1,0 +1,54 @@
+"""Drops of a state, such as compactions and expiries: when they happened, how far apart they usually are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.analysis.forecast.series import Floats, Longs
+
+_LEAST_SHARE = 0.1
+"""A fall counts as a drop if it takes away this share of the highest state of the last 28 days."""
+_NEAR_H = 3
+"""Falls within these hours are one drop."""
+_WINDOW_H = 28 * 24
+
+
+class Drops(NamedTuple):
+    """Hours of drops (indexes of the states), the median time between them (NaN with fewer than two), hours since the
+    last one (NaN without one), and the median share that one takes away.
+    """
+
+    hours: Longs
+    usual_h: float
+    since_h: float
+    share: float
+
+
+def find_drops(states: Floats) -> Drops:
+    """Drops in the last 28 days of states that end at the cut-off."""
+    offset = max(states.size - _WINDOW_H, 0)
+    recent = states[offset:]
+    known = np.isfinite(recent)
+    if known.sum() < 2:
+        return Drops(np.zeros(0, np.int64), np.nan, np.nan, 0.0)
+    change = np.diff(recent)
+    falls = np.flatnonzero(change < -_LEAST_SHARE * np.nanmax(recent))
+    if not falls.size:
+        return Drops(np.zeros(0, np.int64), np.nan, np.nan, 0.0)
+    first = np.concatenate([[True], np.diff(falls) > _NEAR_H])
+    starts = falls[first]
+    ends = np.append(np.flatnonzero(first)[1:] - 1, falls.size - 1)
+    shares = 1 - recent[falls[ends] + 1] / recent[starts]
+    usual = float(np.median(np.diff(starts))) if starts.size > 1 else np.nan
+    since = float(recent.size - 1 - falls[-1])
+    return Drops(starts + 1 + offset, usual, since, float(np.median(shares)))
+
+
+def growth_per_day(levels: Floats) -> float:
+    """Median daily change of the level over days that it did not fall, in the last 28 days; NaN if there are none."""
+    recent = levels[-(_WINDOW_H + 1) :]
+    daily = recent[24:] - recent[:-24]
+    rising = daily[np.isfinite(daily) & (daily >= 0)]
+    return float(np.median(rising)) if rising.size else float("nan")
