@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lakes import FixedClock
 from limnograph.adapters.meta.schema import arrow_schema
-from limnograph.domain.facts.meta_tables import META_TABLES, REPORTS, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import FORECASTS, META_TABLES, REPORTS, SNAPSHOTS, MetaTable
 from limnograph.domain.facts.report_contents import METADATA_KEYS
 from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles, Position, Where
 from memory_meta import MemoryMetaStore
@@ -93,6 +93,15 @@ class MemoryUpkeep:
                 found[_key(table, row)] = row
         self._put(table, list(found.values()))
         self.files[table.name].update({_part(table, row) for row in rows.to_dicts()})
+
+    def judge(self, outcomes: pl.DataFrame) -> None:
+        self._called("judge", FORECASTS)
+        told = {_key(FORECASTS, row): row for row in outcomes.to_dicts()}
+        found = _frame(self.store.rows(FORECASTS)).to_dicts()
+        self._put(
+            FORECASTS,
+            [row | told.get(_key(FORECASTS, row), {}) if row["judged_at"] is None else row for row in found],
+        )
 
     def delete(self, keys: pl.DataFrame) -> None:
         self._called("delete", SNAPSHOTS)

@@ -47,6 +47,7 @@ FindingCode = Literal[
     "high_cardinality_partitioning",
     "cold_data",
     "reader_at_risk",
+    "at_risk",
 ]
 FindingGroup = Literal[
     "jobs",
@@ -76,10 +77,11 @@ ObservedSource = Literal[
     "streams",
     "catalogs",
     "costs",
+    "forecasts",
 ]
 """What findings follow from that do not follow from a table's history: runs, reported reads and commits, statistics
 of columns, the pointers of catalogs, bytes by snapshot, partitions without writes or reads, snapshots that readers
-need, engines that were seen, the lag of streams, the health of catalogs, and what tables cost.
+need, engines that were seen, the lag of streams, the health of catalogs, what tables cost, and forecasts.
 """
 ClosedBy = Literal["run", "expired", "merged", "retracted", "retired"]
 """Why a finding closed, if no commit closed it."""
@@ -142,6 +144,7 @@ CODES: dict[FindingCode, CodeTraits] = {
     "high_cardinality_partitioning": CodeTraits("storage", "warning"),
     "cold_data": CodeTraits("storage", "info"),
     "reader_at_risk": CodeTraits("storage", "warning"),
+    "at_risk": CodeTraits("health", "warning"),
 }
 EVENT_CODES: frozenset[FindingCode] = frozenset(
     {
@@ -163,6 +166,7 @@ OBSERVED: dict[ObservedSource, frozenset[FindingCode]] = {
     "streams": frozenset({"stream_lag"}),
     "catalogs": frozenset({"catalog_near_limit"}),
     "costs": frozenset({"objective_missed"}),
+    "forecasts": frozenset({"at_risk"}),
 }
 """Codes by source, see `source_of`."""
 QUERIES, EVENTS, COST = "queries", "event_to_queryable", "cost_per_gb_month"

@@ -32,6 +32,13 @@ def seconds(value: float) -> str:
     return f"{value / 86_400:.0f} days"
 
 
+def odds(p: float) -> str:
+    """A probability: `7 of 10`."""
+    if p < 0.05:
+        return "less than 1 of 10"
+    return "more than 9 of 10" if p > 0.95 else f"{round(p * 10)} of 10"
+
+
 def clock(micros: Micros, other: Micros | None = None) -> str:
     """UTC time of day, with the date if `other` (the instant to compare with) is on another day."""
     if other is None or micros // _DAY == other // _DAY:

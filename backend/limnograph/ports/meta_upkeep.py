@@ -92,6 +92,10 @@ class MetaUpkeep(Protocol):
         """Merge roll-ups by key in one commit: new keys are inserted, rows computed from older heads are replaced."""
         ...
 
+    def judge(self, outcomes: pl.DataFrame) -> None:
+        """Fill in the outcomes of rows of `forecasts` that have none, by key, in one commit."""
+        ...
+
     def delete(self, keys: pl.DataFrame) -> None:
         """Delete rows of `snapshots` by `(table_uuid, snapshot_id)`; `committed_at` limits the files to read."""
         ...

@@ -135,6 +135,16 @@ tables = "lake.sales.*"
 owner = "team-sales"
 """,
     **_findings(),
+    "[forecast]": """
+[forecast]
+enabled = true
+every_hours = 24
+budget = 10
+small_files = 5000
+delete_files = 500
+manifests = 400
+reader_factor = 1.5
+""",
     "[prices]": """
 [prices]
 currency = "EUR"

@@ -288,6 +288,7 @@ class FindingsSettings(FrozenSettings, frozen=True, kw_only=True):
     high_cardinality_partitioning: CardinalityPartitionSettings = CardinalityPartitionSettings()
     cold_data: ColdDataSettings = ColdDataSettings()
     reader_at_risk: FindingSettings = FindingSettings()
+    at_risk: FindingSettings = FindingSettings()
 
     def of(self, code: FindingCode) -> FindingSettings:
         """The section of a code."""

@@ -11,6 +11,7 @@ from limnograph.settings.auth import AuthSettings
 from limnograph.settings.base import FrozenSettings
 from limnograph.settings.finding_storage import ReaderSettings
 from limnograph.settings.findings import FindingsSettings
+from limnograph.settings.forecast import ForecastSettings
 from limnograph.settings.lake import MetaSettings, ObjectiveSettings, ObserveSettings, OwnerSettings, RetentionSettings
 from limnograph.settings.prices import PricesSettings
 from limnograph.settings.server import CacheSettings, InboxSettings, PipelineSettings, ServerSettings, SparkSettings
@@ -32,6 +33,7 @@ class Settings(FrozenSettings, frozen=True, kw_only=True):
     owners: tuple[OwnerSettings, ...] = ()
     readers: tuple[ReaderSettings, ...] = ()
     findings: FindingsSettings = FindingsSettings()
+    forecast: ForecastSettings = ForecastSettings()
     prices: PricesSettings = PricesSettings()
     inbox: InboxSettings = InboxSettings()
     cache: CacheSettings = CacheSettings()

@@ -77,6 +77,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
         readers=readers_of(settings),
         private_columns=settings.observe.columns.private,
         prices=prices_of(settings.prices),
+        forecast_budget=settings.forecast.budget,
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )
     services = with_storage(build_services(options), settings)

@@ -21,6 +21,8 @@ from limnograph.services.findings.storage.cold_findings import ColdFindings
 from limnograph.services.findings.storage.engine_findings import EngineFindings
 from limnograph.services.findings.storage.reader_risks import ReaderPattern, ReaderRisks, RiskSources
 from limnograph.services.findings.storage.stream_findings import StreamFindings
+from limnograph.services.forecasts.findings import ForecastFindings
+from limnograph.services.forecasts.records import ForecastRecords
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.lake.store import HotStore
 from limnograph.services.reads.attempts import AttemptSource
@@ -41,6 +43,7 @@ class Observers(NamedTuple):
     cold: ColdFindings
     streams: StreamFindings
     catalogs: CatalogFindings
+    forecasts: ForecastFindings
 
     async def observe(self, evaluator: FindingsEvaluator) -> None:
         """Compute recent numbers, and hand all episodes to the evaluator. Called by one task."""
@@ -49,7 +52,7 @@ class Observers(NamedTuple):
         await asyncio.to_thread(self.commits.observe, evaluator)
         await self.reads.observe(evaluator)
         await asyncio.to_thread(self.columns.observe, evaluator)
-        for each in (self.risks, self.engines, self.cold, self.catalogs):
+        for each in (self.risks, self.engines, self.cold, self.catalogs, self.forecasts):
             await asyncio.to_thread(each.observe, evaluator)
         await self.streams.observe(evaluator)
 
@@ -63,6 +66,7 @@ class ObserverSources(NamedTuple):
     engine: QueryEngine
     cold: QueryEngine
     sighted: Callable[[], Sighted | None]
+    forecasts: ForecastRecords
     private: tuple[str, ...] = ()
     objectives: Objectives = Objectives()
     readers: tuple[ReaderPattern, ...] = ()
@@ -70,7 +74,7 @@ class ObserverSources(NamedTuple):
 
 def observers_of(sources: ObserverSources, clock: Clock, limits: FindingLimits) -> Observers:
     """Observers over the given sources."""
-    store, log, jobs, engine, cold, sighted, private, objectives, readers = sources
+    store, log, jobs, engine, cold, sighted, forecasts, private, objectives, readers = sources
     reads = ReadFindings(store, log, engine, clock, limits=limits, objectives=objectives)
     return Observers(
         reads,
@@ -83,4 +87,5 @@ def observers_of(sources: ObserverSources, clock: Clock, limits: FindingLimits) 
         ColdFindings(store, cold, clock, limits=limits),
         StreamFindings(store, jobs, clock, limits=limits, objectives=objectives),
         CatalogFindings(store, sighted, clock, limits=limits),
+        ForecastFindings(forecasts, clock, limits=limits),
     )

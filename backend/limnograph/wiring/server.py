@@ -185,8 +185,9 @@ def _shared(options: ServerOptions) -> SharedServices:
     cases, records = EffectCases(store, jobs), EffectRecords(inbox, old)
     finding_records, log = FindingRecords(inbox, engine), ReadLog(inbox, engine, clock)
     directory = JobDirectory(options.configured)
+    forecasts = ForecastRecords(engine, clock)
     sources = ObserverSources(
-        *(store, log, jobs, engine, old, watcher.sighted),
+        *(store, log, jobs, engine, old, watcher.sighted, forecasts),
         private=options.private_columns,
         objectives=options.promised,
         readers=options.readers,
@@ -235,7 +236,7 @@ def _shared(options: ServerOptions) -> SharedServices:
         ),
         observers=observers_of(sources, clock, options.limits),
         finding_effects=FindingEffects(evaluator, cases, clock),
-        forecasts=ForecastRecords(engine, clock),
+        forecasts=forecasts,
     )
 
 

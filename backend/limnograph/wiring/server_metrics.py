@@ -7,7 +7,7 @@ from collections import Counter
 from limnograph.domain.advice.fleet import TableCosts
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.maintenance import MaintenanceNumbers
-from limnograph.domain.time import Micros
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.services.reads.recent import TableReadNumbers
 from limnograph.services.sources.query_counts import CountedSource
 from limnograph.wiring.server import ServerServices
@@ -27,7 +27,20 @@ def own_metrics(services: ServerServices) -> dict[str, float | None]:
         "limnograph_hot_tables": len(reading.lake.listed),
         "limnograph_hot_tables_shortened": len(reading.lake.edges),
         "limnograph_meta_up": float(reading.error is None),
+        **_forecasts(services),
         **services.inbox_state.numbers(reading.lake.observed_at),
+    }
+
+
+def _forecasts(services: ServerServices) -> dict[str, float | None]:
+    """Absent before the first forecast."""
+    board = services.forecasts.known
+    if board.as_of is None:
+        return {}
+    at_risk = sum(any(each.state == "at_risk" for each in found) for found in board.by_table.values())
+    return {
+        "limnograph_forecast_tables_at_risk": at_risk,
+        "limnograph_forecast_as_of_timestamp_seconds": board.as_of / MICROS_PER_SECOND,
     }
 
 

@@ -21,7 +21,7 @@ from limnograph.adapters.meta.schema import arrow_schema
 from limnograph.adapters.spark import procedures
 from limnograph.adapters.spark.failures import first_line, guarded
 from limnograph.domain.errors import Conflict, SourceUnavailable
-from limnograph.domain.facts.meta_tables import REPORTS, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import FORECASTS, REPORTS, SNAPSHOTS, MetaTable
 from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles, Position, Where
 
 _T = TypeVar("_T")
@@ -68,6 +68,12 @@ class SparkUpkeep:
         with _view(session, _arrow(table, rows)) as view:
             span = _span(rows, unit) or (0, 0)
             self._run(table, procedures.merge_rollups(self._names, table, view, rows.columns, span), session)
+
+    def judge(self, outcomes: pl.DataFrame) -> None:
+        span = _span(outcomes, "as_of")
+        if span is not None:
+            with _view(self._session, _arrow(FORECASTS, outcomes)) as view:
+                self._run(FORECASTS, procedures.judge_forecasts(self._names, view, span))
 
     def delete(self, keys: pl.DataFrame) -> None:
         columns = ("table_uuid", "snapshot_id")

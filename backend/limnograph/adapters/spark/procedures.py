@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from limnograph.domain.facts.meta_tables import REPORTS, MetaTable
+from limnograph.domain.facts.forecasts import FORECAST_KEY, OUTCOME_COLUMNS
+from limnograph.domain.facts.meta_tables import FORECASTS, REPORTS, MetaTable
 from limnograph.domain.facts.report_contents import METADATA_KEYS
 from limnograph.ports.meta_upkeep import PartitionFiles
 
@@ -71,6 +72,17 @@ def merge_rollups(names: SparkNames, table: MetaTable, view: str, columns: Seque
         f"values ({', '.join(f's.{name}' for name in quoted)})",
     )
     return " ".join(parts)
+
+
+def judge_forecasts(names: SparkNames, view: str, span: tuple[int, int]) -> str:
+    """Fills in outcomes where there is none; the span lets Iceberg skip files of other days."""
+    same = " and ".join(f"t.{name} = s.{name}" for name in FORECAST_KEY)
+    filled = ", ".join(f"t.{name} = s.{name}" for name in OUTCOME_COLUMNS)
+    return (
+        f"merge into {names.table(FORECASTS)} t using {view} s on {same} "
+        f"and t.as_of between {instant(span[0])} and {instant(span[1])} "
+        f"when matched and t.judged_at is null then update set {filled}"
+    )
 
 
 def clear_literals(names: SparkNames) -> str:

@@ -23,7 +23,7 @@ class ForecastFact(msgspec.Struct, frozen=True, kw_only=True):
     metric: Annotated[
         str, Col(2, STRING, "metric whose level was forecast ([forecast](forecast.md)), or `total_bytes`", True)
     ]
-    as_of: Annotated[Micros, Col(3, TIMESTAMPTZ, "what was known before this whole UTC hour was used", True)]
+    as_of: Annotated[Micros, Col(3, TIMESTAMPTZ, "facts from before this whole UTC hour were used", True)]
     hours: Annotated[int, Col(4, LONG, "horizon: 24, 168 or 720", True)]
     catalog: Annotated[str | None, Col(5, STRING, "catalog of the table")] = None
     namespace: Annotated[str | None, Col(6, STRING, "namespace levels joined with `.`")] = None
@@ -69,3 +69,8 @@ class ForecastFact(msgspec.Struct, frozen=True, kw_only=True):
         bool | None, Col(32, BOOLEAN, "whether maintenance ran after `as_of`, before the crossing or the horizon")
     ] = None
     judged_at: Annotated[Micros | None, Col(33, TIMESTAMPTZ, "when the outcome was filled in")] = None
+
+
+FORECAST_KEY = ("table_uuid", "metric", "as_of", "hours")
+OUTCOME_COLUMNS = ("crossed", "crossed_at", "level_at_horizon", "maintained", "judged_at")
+"""Filled in once, when the horizon has passed."""

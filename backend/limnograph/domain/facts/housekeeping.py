@@ -93,7 +93,7 @@ class MaintenanceFact(msgspec.Struct, frozen=True, kw_only=True):
     status: Annotated[str, Col(2, STRING, "`ok` or `failed`", True)]
     kind: Annotated[
         str | None,
-        Col(3, STRING, "`rollup`, `retention`, `compact`, `manifests`, `expire` or `orphans`"),
+        Col(3, STRING, "`rollup`, `forecast`, `retention`, `compact`, `manifests`, `expire` or `orphans`"),
     ] = None
     catalog: Annotated[str | None, Col(4, STRING, "catalog of the table")] = None
     namespace: Annotated[str | None, Col(5, STRING, "namespace levels joined with `.`")] = None

@@ -29,7 +29,7 @@ from limnograph.domain.facts.columns import (
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
 from limnograph.domain.facts.findings import FindingFact
-from limnograph.domain.facts.forecasts import ForecastFact
+from limnograph.domain.facts.forecasts import FORECAST_KEY, ForecastFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact, span_columns
 from limnograph.domain.facts.notes import NoteFact
 from limnograph.domain.facts.plans import PlanFact
@@ -308,7 +308,7 @@ COLUMN_DAYS = MetaTable(
 FORECASTS = MetaTable(
     "forecasts",
     columns_of(ForecastFact),
-    ("table_uuid", "metric", "as_of", "hours"),
+    FORECAST_KEY,
     ("as_of", "day"),
     ("table_uuid", "as_of"),
 )

@@ -120,6 +120,15 @@ DEEP_SINCE = Metric(
     "gauge",
     "Day since which every recorded commit was read to its manifests' entries, epoch seconds; older ones follow.",
 )
+FORECAST_TABLES = Metric(
+    "limnograph_forecast_pass_tables", "gauge", "Tables that the last pass of forecasts forecast: those that moved."
+)
+FORECAST_FAILED = Metric(
+    "limnograph_forecast_pass_failed_tables", "gauge", "Tables that it could not forecast; see the log."
+)
+FORECAST_AS_OF = Metric(
+    "limnograph_forecast_pass_as_of_timestamp_seconds", "gauge", "Cut-off of the last pass of forecasts, epoch seconds."
+)
 
 PIPELINE_METRICS = (
     PASSES,
@@ -153,4 +162,7 @@ PIPELINE_METRICS = (
     LATE,
     FLOOR,
     DEEP_SINCE,
+    FORECAST_TABLES,
+    FORECAST_FAILED,
+    FORECAST_AS_OF,
 )

@@ -64,6 +64,7 @@ CODES: dict[FindingCode, ReasonCode] = {
     "high_cardinality_partitioning": "skew",
     "cold_data": "stale",
     "reader_at_risk": "snapshots_many",
+    "at_risk": "no_compaction",
 }
 _SEVERITIES: dict[FindingSeverity, ReasonSeverity] = {"critical": "critical", "warning": "warning", "info": "ok"}
 

@@ -11,6 +11,7 @@ import msgspec
 
 from limnograph.domain.facts.meta_tables import (
     COLUMN_STATS,
+    FORECASTS,
     HOURLY,
     META_TABLES,
     READS_HOURLY,
@@ -26,6 +27,7 @@ from limnograph.ports.meter import Meter, NullMeter
 from limnograph.services.housekeeping import schedule
 from limnograph.services.housekeeping.column_retention import ColumnRetention
 from limnograph.services.housekeeping.deepening import Deepening
+from limnograph.services.housekeeping.forecasting import ForecastStep, tell_forecast
 from limnograph.services.housekeeping.journal import Journal, StepKey
 from limnograph.services.housekeeping.report_retention import ReportRetention
 from limnograph.services.housekeeping.retention import RetentionStep
@@ -74,11 +76,14 @@ class Steps:
         column_retention: ColumnRetention,
         repairs: Repairs | None = None,
         deepening: Deepening | None = None,
+        forecasting: ForecastStep | None = None,
+        forecast_every_s: int = schedule.DAY_SECONDS,
         meter: Meter | None = None,
     ) -> None:
         self._upkeep, self._journal = upkeep, journal
         self._reads, self._report_retention = reads, report_retention
         self._column_retention = column_retention
+        self._forecasting, self._forecast_every_s = forecasting, forecast_every_s
         self._rollups, self._retention, self._failpoints = rollups, retention, failpoints
         self._repairs, self._deepening, self._meter = repairs, deepening, meter or NullMeter()
 
@@ -86,6 +91,7 @@ class Steps:
         """Due steps, most urgent first: steps that readers wait for, then those that keep commits and reads cheap."""
         yield from self._rollup(now)
         yield from self._read_rollup(now)
+        yield from self._forecast(now)
         standing = {table: self._upkeep.standing(table) for table in META_TABLES}
         tell_sizes(self._meter, standing)
         for steps in (self._expiry, self._open_parts, self._closed_parts, self._manifests):
@@ -121,6 +127,19 @@ class Steps:
     def _roll_reads(self) -> StepOutcome:
         rows = self._reads.run()
         return StepOutcome(did=rows > 0, rows=rows)
+
+    def _forecast(self, now: Micros) -> Iterator[HousekeepingStep]:
+        key = StepKey("forecast", FORECASTS.name)
+        if self._forecasting is None or not schedule.passed(self._journal.last(key), now, self._forecast_every_s):
+            return
+        if self._forecasting.behind():
+            yield HousekeepingStep(key, FORECASTS, partial(self._run_forecast, self._forecasting))
+
+    def _run_forecast(self, forecasting: ForecastStep) -> StepOutcome:
+        done = forecasting.run()
+        tell_forecast(self._meter, done)
+        detail = {"tables": done.tables, "judged": done.judged, "failed": done.failed}
+        return StepOutcome(did=bool(done.rows or done.judged or done.failed), rows=done.rows, detail=detail)
 
     def _retain_reports(self, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("retention", REPORTS.name)

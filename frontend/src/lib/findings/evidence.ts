@@ -108,6 +108,12 @@ const LABELS: Record<string, readonly [label: string, print: (value: number) => 
   columns: ['Changes to columns', count],
   changes: ['Schema changes', count],
   peak: ['Highest value', count],
+  level: ['Level', count],
+  p10: ['Level then, 10 %', count],
+  p90: ['Level then, 90 %', count],
+  p_cross: ['Probability', percent],
+  p_cross_if_maintained: ['Probability with maintenance', percent],
+  growth_per_day: ['Growth a day', count],
   threshold: ['Threshold', count],
   threshold_seconds: ['Threshold', duration],
   threshold_share: ['Threshold', percent],
@@ -127,6 +133,8 @@ const TEXTS: Record<string, string> = {
   reason: 'Why it needs it',
   feature: 'Feature',
   readable_from: 'Readable from version',
+  driver: 'Cause',
+  job: 'Job',
   source: 'Source',
 };
 

@@ -180,6 +180,7 @@ const ADVICE: Record<FindingCode, string> = {
   high_cardinality_partitioning: 'Partition by bucket of the column instead, and rewrite the table',
   cold_data: 'Archive or drop the partitions, or move them to cheaper storage',
   reader_at_risk: 'Keep snapshots longer than the reader may lag, or let it read more often',
+  at_risk: 'Compact the table, or let its maintenance run more often, before the threshold is reached',
 };
 
 /** The table's timeline around the opening, with the causing commit open; null where the table's name is not known. */

@@ -51,6 +51,7 @@ const WORDS: Record<FindingCode, string> = {
   high_cardinality_partitioning: 'too many partitions',
   cold_data: 'cold data',
   reader_at_risk: 'reader at risk',
+  at_risk: 'at risk',
 };
 export const CODES = Object.keys(WORDS) as FindingCode[];
 export const codeWord = (code: FindingCode): string => WORDS[code];

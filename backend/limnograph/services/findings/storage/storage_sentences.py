@@ -96,6 +96,36 @@ def _stream(finding: Finding) -> str:
     return f"stream {finding.subject} is {behind}"
 
 
+def _risk(finding: Finding) -> str:
+    p, with_maintenance = _number(finding, "p_cross"), _number(finding, "p_cross_if_maintained")
+    threshold, hours = _number(finding, "threshold"), _number(finding, "hours")
+    said = (
+        f"{METRIC_NAMES.get(finding.subject, finding.subject)} will probably reach {_limit(finding.subject, threshold)}"
+    )
+    said += "" if hours is None else f" within {round(hours / 24)} days"
+    said += "" if p is None else f" ({words.odds(p)})"
+    return said if with_maintenance is None else f"{said}; with maintenance now: {words.odds(with_maintenance)}"
+
+
+def _limit(metric: str, threshold: float | None) -> str:
+    if threshold is None:
+        return "its threshold"
+    if metric == "metadata_bytes":
+        return words.size(threshold)
+    return words.count(int(threshold)) if threshold >= 10 else f"{threshold:g}"
+
+
+METRIC_NAMES = {
+    "small_files": "small files",
+    "total_delete_files": "delete files",
+    "delete_ratio": "the share of deleted rows",
+    "manifests": "manifests",
+    "live_snapshots": "snapshots",
+    "metadata_bytes": "the metadata file",
+    "skew_max_over_median": "the skew of partitions",
+    "reader_seconds": "the seconds of a run",
+    "reader_seconds_per_gib": "the seconds per GiB read",
+}
 STORAGE_SENTENCES: Mapping[FindingCode, Callable[[Finding], str]] = {
     "stream_lag": _stream,
     "tiny_commits": _tiny,
@@ -108,4 +138,5 @@ STORAGE_SENTENCES: Mapping[FindingCode, Callable[[Finding], str]] = {
     "high_cardinality_partitioning": _cardinality,
     "cold_data": _cold,
     "reader_at_risk": _reader,
+    "at_risk": _risk,
 }

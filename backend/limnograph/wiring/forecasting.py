@@ -1,0 +1,38 @@
+"""Builds the forecast step from settings. Imports Spark only on use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from limnograph.analysis.forecast import load_model
+from limnograph.domain.failpoints import Failpoints
+from limnograph.ports.clock import Clock
+from limnograph.ports.meta_store import MetaStore
+from limnograph.ports.meta_upkeep import MetaUpkeep
+from limnograph.services.housekeeping.forecast_readers import ForecastReaders
+from limnograph.services.housekeeping.forecasting import ForecastStep
+from limnograph.services.rollups.step import Rollups
+from limnograph.settings import Settings
+from limnograph.settings.forecast import forecast_limits_of
+from limnograph.wiring.finding_limits import objectives_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def forecast_step(
+    settings: Settings, session: SparkSession, upkeep: MetaUpkeep, store: MetaStore, clock: Clock
+) -> ForecastStep:
+    """The step over the configured meta tables."""
+    from limnograph.adapters.spark.forecasting import SparkForecasting
+
+    return ForecastStep(
+        upkeep,
+        store,
+        Rollups(upkeep, clock, Failpoints(), settings.retention.hourly_days),
+        SparkForecasting(session, settings.meta_catalog, settings.meta.namespace),
+        clock,
+        model=load_model,
+        limits=forecast_limits_of(settings.forecast, settings.findings),
+        readers=ForecastReaders(upkeep, objectives_of(settings)),
+    )
