@@ -43,10 +43,26 @@ export function betweenWords(from: number, to: number, now: number): string {
   return first === last ? `around ${first}` : `between ${first} and ${last}`;
 }
 
-const isLikely = ({ p_cross: p }: RiskRow): boolean => p !== null && p >= 0.5;
+const isLikely = ({ p_cross: p }: Pick<RiskRow, 'p_cross'>): boolean => p !== null && p >= 0.5;
+
+/** What a sentence needs of a row. */
+export type RiskPart = Omit<
+  RiskRow,
+  | 'catalog'
+  | 'namespace'
+  | 'table'
+  | 'table_uuid'
+  | 'owner'
+  | 'as_of'
+  | 'p10'
+  | 'p50'
+  | 'p90'
+  | 'readers'
+  | 'finding_id'
+>;
 
 /** What is said of a row, with a full stop. */
-export function riskSentence(row: RiskRow, now: number): string {
+export function riskSentence(row: RiskPart, now: number): string {
   const subject = subjectOf(row);
   const limit = printLevel(row.metric, row.threshold);
   const chances = row.p_cross === null ? '' : ` (${odds(row.p_cross)})`;
@@ -71,7 +87,7 @@ export function riskSentence(row: RiskRow, now: number): string {
 const OVERDUE = 1.5;
 
 /** `the compaction that came every 24 h is 60 h overdue`; null: nothing brings the level down, or it is in time. */
-function rhythmWords(row: RiskRow): string | null {
+function rhythmWords(row: RiskPart): string | null {
   const { usual_drop_hours: usual, last_drop_hours: last } = row;
   const cure = cureOf(row.metric);
   if (usual === null || last === null || cure === null || usual <= 0) return null;
@@ -81,7 +97,7 @@ function rhythmWords(row: RiskRow): string | null {
   return `the last ${cure} was ${count(last)} h ago, they come every ${every}`;
 }
 
-function inflowWords(row: RiskRow): string | null {
+function inflowWords(row: RiskPart): string | null {
   const { growth_per_day: growth, metric } = row;
   if (growth === null || growth <= 0) return null;
   const size = printLevel(metric, growth);
@@ -93,21 +109,21 @@ function inflowWords(row: RiskRow): string | null {
 }
 
 /** Growth is said as growth: more data is no damage. */
-function driverWords(row: RiskRow): string | null {
+function driverWords(row: RiskPart): string | null {
   if (row.driver === null || row.driver === row.metric) return null;
   if (row.driver === 'total_bytes') return 'the table itself grows, which is not damage';
   return `the strongest driver is the ${driverWord(row.driver)}`;
 }
 
 /** `1,900 a day come in, the compaction that came every 24 h is 60 h overdue`; null: nothing is known. */
-export function whyWords(row: RiskRow): string | null {
+export function whyWords(row: RiskPart): string | null {
   if (row.state === 'cannot_say') return null;
   const parts = [inflowWords(row), rhythmWords(row), driverWords(row)].filter((part) => part !== null);
   return parts.length ? parts.join(', ') : null;
 }
 
 /** `With compaction now: 1 of 10.` Null: no estimate. */
-export function whatIfSentence(row: RiskRow): string | null {
+export function whatIfSentence(row: RiskPart): string | null {
   const p = row.p_cross_if_maintained;
   if (p === null || row.state === 'cannot_say') return null;
   const cure = cureOf(row.metric);

@@ -55,6 +55,9 @@ const METRICS: Record<ForecastMetric, MetricWords> = {
   },
 };
 export const METRIC_NAMES = Object.keys(METRICS) as ForecastMetric[];
+/** Null: this page does not know the metric. */
+export const metricNamed = (name: string | undefined): ForecastMetric | null =>
+  METRIC_NAMES.find((metric) => metric === name) ?? null;
 
 /** `small files`, for lists. */
 export function metricWord(metric: ForecastMetric): string {
@@ -86,7 +89,7 @@ const DRIVERS: Record<ForecastDriver, string> = {
   metadata_bytes: 'size of the metadata',
   load: 'load of the cluster',
 };
-export const driverWord = (driver: ForecastDriver): string => DRIVERS[driver];
+export const driverWord = (driver: string): string => DRIVERS[driver as ForecastDriver] ?? driver;
 
 const REASONS: Record<AbstainReason, string> = {
   short_history: 'its history is too short',
