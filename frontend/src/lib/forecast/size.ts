@@ -6,7 +6,7 @@ import { horizon } from './sentence.ts';
 import type { BytesForecast } from './words.ts';
 
 /** `1.2 TB to 1.6 TB`, one value where they read alike; null: not known. */
-export function bytesBetween(low: number | null, high: number | null): string | null {
+function bytesBetween(low: number | null, high: number | null): string | null {
   if (low === null || high === null) return null;
   const [from, to] = [bytes(low), bytes(high)];
   return from === to ? `about ${to}` : `${from} to ${to}`;

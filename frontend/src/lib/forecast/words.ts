@@ -96,7 +96,7 @@ const REASONS: Record<AbstainReason, string> = {
   missing: 'too many of its values are missing',
   stale: 'nothing new is known of it',
   regime_change: 'it has changed its habits, and too little is known of the new ones',
-  unpredictable: 'its past does not tell where it goes next',
+  unpredictable: 'its past does not show where it goes next',
 };
 /** Follows `Cannot say, because`. */
 export const reasonWords = (reason: AbstainReason | null): string =>
