@@ -74,6 +74,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, generated f
 	PYTHONPATH=bench python -m explain.report | diff - docs/explain-benchmark.md
 	python tests/support/adr_index.py | diff - docs/adr/README.md
 	PYTHONPATH=bench python -m effects.report | diff - docs/effects.md
+	PYTHONPATH=bench python -m forecast.report | diff - docs/forecast-benchmark.md
 	cd frontend && npm run check && npm run lint && npm run gen:api:check && npm run budget
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
@@ -104,6 +105,7 @@ bench: setup ## Benchmark at full size against peers, into bench/results.json (a
 .PHONY: bench-ci
 bench-ci: setup ## Benchmark in minutes: slow peers at a tenth of the size; fails below half of a goal
 	PYTHONPATH=bench:tests/support python -m findings_cases.measure --ci
+	OMP_NUM_THREADS=1 PYTHONPATH=bench python -W ignore -m forecast.measure --ci
 	PYTHONPATH=bench:tests/support python bench/run.py --ci
 
 .PHONY: bench-explain bench-blame
@@ -115,6 +117,13 @@ bench-blame: bench-explain # the name of this target up to 0.1
 .PHONY: bench-effects
 bench-effects: setup ## How often bounds of effects cover, on histories with a known truth, into docs/effects.md (EFFECTS_ARGS)
 	OMP_NUM_THREADS=1 PYTHONPATH=bench python -m effects.measure $(EFFECTS_ARGS)
+
+.PHONY: bench-forecast train-forecast
+bench-forecast: setup ## Score forecasts against an oracle and plain methods on two generators, into docs/forecast-benchmark.md (FORECAST_ARGS)
+	OMP_NUM_THREADS=1 PYTHONPATH=bench python -W ignore -m forecast.measure $(FORECAST_ARGS)
+
+train-forecast: setup ## Train the forecast model that ships with Limnograph, on generated tables (TRAIN_ARGS)
+	OMP_NUM_THREADS=1 PYTHONPATH=bench python -W ignore -m forecast.train $(TRAIN_ARGS)
 
 .PHONY: bench-findings
 bench-findings: setup ## Precision and recall of every finding over generated faults and look-alikes (FINDINGS_ARGS)

@@ -44,6 +44,7 @@ NAMES = {
     "LakehouseFindingCritical",
     "LakehouseFindingWarning",
     "LakehouseFindingInfo",
+    "LakehouseTableAtRisk",
     "LimnographDown",
     "LimnographPipelineStalled",
     "LimnographInboxWaiting",
@@ -158,7 +159,7 @@ def test_every_alert_explains_itself_and_links_to_its_incident_and_its_runbook(n
     assert text.startswith(f"# {name}\n")
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings[:4] == ["What it means", "Confirm it in the dashboard", "What to run", "When to ignore it"]
-    if name not in {*WITHOUT_THRESHOLD, *FINDINGS}:
+    if name not in {*WITHOUT_THRESHOLD, *FINDINGS, "LakehouseTableAtRisk"}:
         assert set(re.findall(r"record: \"?([\w:]+)", text)) <= {
             part
             for group in GROUPS
@@ -170,7 +171,7 @@ def test_every_alert_explains_itself_and_links_to_its_incident_and_its_runbook(n
 
 def test_each_severity_has_one_rule_whose_alerts_are_labelled_with_the_code_of_their_finding() -> None:
     labelled = {name for name, rule in ALERTS.items() if "limnograph_finding" in rule["labels"]}
-    assert labelled == set(FINDINGS)
+    assert labelled == {*FINDINGS, "LakehouseTableAtRisk"}
     for name, severity in FINDINGS.items():
         assert ALERTS[name]["labels"] == {"severity": severity, "limnograph_finding": "{{ $labels.code }}"}
         assert re.findall(r'severity="(\w+)"', ALERTS[name]["expr"]) == [severity]

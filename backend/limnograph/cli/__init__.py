@@ -24,6 +24,7 @@ VERBS = {
     "effect": "Measure what an operation did to a job, with bounds.",
     "explain": "Find the commit that a job's slowdown coincides with, if any.",
     "findings": "List what is wrong with the tables, now or at an earlier time.",
+    "forecast": "Forecast which tables will cross a threshold, and when.",
     "failpoints": "List the pipeline's failpoints.",
     "init": "Write a first settings file for a catalog or a folder.",
     "inspect": "Inspect one table in storage, without a catalog.",

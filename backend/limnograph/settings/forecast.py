@@ -15,7 +15,7 @@ Positive = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class ForecastSettings(FrozenSettings, frozen=True, kw_only=True):
-    """Forecasts of the metrics of every table that had commits lately ([forecast](forecast.md)). Thresholds of
+    """Forecasts of the metrics of every table that had commits lately ([forecast](at-risk.md)). Thresholds of
     snapshots, metadata and deleted rows are those of the findings `snapshots_unbounded`, `metadata_large` and
     `deletes_not_materialized`; of a job's duration, its objective.
     """

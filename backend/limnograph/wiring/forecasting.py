@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from limnograph.adapters.iceberg.catalogs.catalog import open_catalog
+from limnograph.adapters.system_clock import SystemClock
 from limnograph.analysis.forecast import load_model
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
@@ -20,8 +23,28 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def standing_step(
+    settings: Settings, session: SparkSession, progress: Callable[[str], None] = lambda _line: None
+) -> ForecastStep:
+    """The step over the configured meta tables, which are created if there are none."""
+    from limnograph.adapters.spark.housekeeping import SparkUpkeep
+    from limnograph.wiring.pipeline import meta_store
+
+    name, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
+    store = meta_store(settings, session)
+    store.ensure()
+    upkeep = SparkUpkeep(session, lambda: open_catalog(name, properties, write=True), settings.meta.namespace)
+    return forecast_step(settings, session, upkeep, store, clock=SystemClock(), progress=progress)
+
+
 def forecast_step(
-    settings: Settings, session: SparkSession, upkeep: MetaUpkeep, store: MetaStore, clock: Clock
+    settings: Settings,
+    session: SparkSession,
+    upkeep: MetaUpkeep,
+    store: MetaStore,
+    *,
+    clock: Clock,
+    progress: Callable[[str], None] = lambda _line: None,
 ) -> ForecastStep:
     """The step over the configured meta tables."""
     from limnograph.adapters.spark.forecasting import SparkForecasting
@@ -35,4 +58,5 @@ def forecast_step(
         model=load_model,
         limits=forecast_limits_of(settings.forecast, settings.findings),
         readers=ForecastReaders(upkeep, objectives_of(settings)),
+        progress=progress,
     )

@@ -78,7 +78,7 @@ def housekeeping(
         column_retention=ColumnRetention(upkeep, clock, failpoints),
         repairs=mending,
         deepening=Deepening(upkeep, mending),
-        forecasting=forecast_step(settings, session, upkeep, store, clock) if settings.forecast.enabled else None,
+        forecasting=forecast_step(settings, session, upkeep, store, clock=clock) if settings.forecast.enabled else None,
         forecast_every_s=round(settings.forecast.every_hours * HOUR_SECONDS),
         meter=meter,
     )

@@ -6,10 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.forecast.series import Floats, Longs
+from limnograph.analysis.forecast.grid import Floats, Longs
 
-_LEAST_SHARE = 0.1
-"""A fall counts as a drop if it takes away this share of the highest state of the last 28 days."""
+LEAST_SHARE = 0.1
+SMALL_SHARE = 0.015
+"""A fall counts as a drop if it takes away this share of the highest state of the last 28 days: compactions take much,
+expiries that run often take little.
+"""
 _NEAR_H = 3
 """Falls within these hours are one drop."""
 _WINDOW_H = 28 * 24
@@ -26,15 +29,15 @@ class Drops(NamedTuple):
     share: float
 
 
-def find_drops(states: Floats) -> Drops:
-    """Drops in the last 28 days of states that end at the cut-off."""
+def find_drops(states: Floats, least: float = LEAST_SHARE) -> Drops:
+    """Drops in the last 28 days of states that end at the cut-off, of at least the share `least` of the highest."""
     offset = max(states.size - _WINDOW_H, 0)
     recent = states[offset:]
     known = np.isfinite(recent)
     if known.sum() < 2:
         return Drops(np.zeros(0, np.int64), np.nan, np.nan, 0.0)
     change = np.diff(recent)
-    falls = np.flatnonzero(change < -_LEAST_SHARE * np.nanmax(recent))
+    falls = np.flatnonzero(change < -least * np.nanmax(recent))
     if not falls.size:
         return Drops(np.zeros(0, np.int64), np.nan, np.nan, 0.0)
     first = np.concatenate([[True], np.diff(falls) > _NEAR_H])

@@ -3,122 +3,226 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.forecast.drops import find_drops, growth_per_day
-from limnograph.analysis.forecast.load import FleetLoad
-from limnograph.analysis.forecast.paths import HISTORY_D, day_blocks, draw_paths
-from limnograph.analysis.forecast.results import BytesQuantiles, Forecasted, TargetSignals
-from limnograph.analysis.forecast.series import DAY_H, HOUR_MS, CaseSeries, Floats
-from limnograph.domain.forecasts.answers import (
-    DriverWeight,
-    HorizonForecast,
-    HorizonRisk,
-    TableForecast,
-    TargetForecast,
-)
+from limnograph.analysis.forecast.abstention import reasons
+from limnograph.analysis.forecast.adaptation import NO_ADAPTATION, Adaptation
+from limnograph.analysis.forecast.answering import TargetNumbers, table_answer, target_signals
+from limnograph.analysis.forecast.features import Futures, cross_features, path_scale, quantile_features
+from limnograph.analysis.forecast.following import STRUCTURE, responses
+from limnograph.analysis.forecast.grid import DAY_H, Floats
+from limnograph.analysis.forecast.load import FleetLoad, common_load
+from limnograph.analysis.forecast.maintained import reset_state
+from limnograph.analysis.forecast.model import Model, parse_model
+from limnograph.analysis.forecast.results import BytesQuantiles, Forecasted
+from limnograph.analysis.forecast.series import READERS, HistoryGrid
+from limnograph.analysis.forecast.views import LevelView, ViewBlock, view_block
 from limnograph.domain.forecasts.cases import ForecastCase
+
+SHIPPED = "forecast-model.npz"
+_CURVE = (24, 48, 72, 96, 120, 168, 240, 336, 504, 720)
+_CHUNK = 128
 
 
 class Forecaster:
-    """Immutable after construction. Thread-safe."""
+    """A model, and what the fleets' own past says about its calibration. Immutable after construction. Thread-safe."""
 
-    name = "bootstrap"
+    def __init__(self, model: Model, adaptation: Adaptation = NO_ADAPTATION) -> None:
+        self.model = model
+        self.adaptation = adaptation
 
-    def forecast(self, cases: Sequence[ForecastCase], load: FleetLoad | None = None) -> list[Forecasted]:  # noqa: ARG002
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self.model.name
+
+    def adapted(self, adaptation: Adaptation) -> Forecaster:
+        """The same model with another calibration."""
+        return Forecaster(self.model, adaptation)
+
+    def forecast(self, cases: Sequence[ForecastCase], load: FleetLoad | None = None) -> list[Forecasted]:
         """Answers to the cases of one fleet, in order. `load`: default: of the runs of these cases."""
-        return [_forecast(case) for case in cases]
+        common = common_load([case.runs for case in cases if case.runs]) if load is None else load
+        found: list[Forecasted] = []
+        for first in range(0, len(cases), _CHUNK):
+            found += self._answers([HistoryGrid(case, load=common) for case in cases[first : first + _CHUNK]])
+        return found
+
+    def _answers(self, fleet: Sequence[HistoryGrid]) -> list[Forecasted]:
+        rows = _case_rows(fleet)
+        if not rows.views:
+            return [_empty(series) for series in fleet]
+        hours = sorted({each for series in fleet for each in series.case.horizons_hours})
+        longest = hours[-1] if hours else DAY_H
+        curve = sorted({*hours, *(each for each in _CURVE if each <= longest)})
+        block = view_block(rows.views)
+        futures = Futures.drawn(block, -(-longest // DAY_H))
+        asked = np.array(rows.targets, np.int64)
+        odds = self._crossings(block.of(asked), futures.of(asked), rows.thresholds, curve)
+        chunk = _ChunkForecast(
+            rows=rows,
+            level=block.level,
+            floor=block.floor,
+            table=block.table,
+            quantiles={each: self._levels(block, futures, each) for each in hours},
+            odds=dict(zip(curve, odds, strict=True)),
+            maintained=self._maintained(rows, curve),
+        )
+        return [_forecast(series, chunk, place) for place, series in enumerate(fleet)]
+
+    def _levels(self, block: ViewBlock, futures: Futures, hours: int) -> Floats:
+        """Quantiles of the level at `hours`: `[3, view]`."""
+        centre, width = path_scale(block, futures, hours)
+        z = self.adaptation.scaled(
+            self.model.moves(quantile_features(block, futures, hours), hours), block.metric, hours
+        )
+        found = (block.level + block.floor) * np.exp(np.clip(centre + z * width, -9, 9)) - block.floor
+        return np.maximum(found, 0.0)
+
+    def _crossings(self, block: ViewBlock, futures: Futures, threshold: Floats, curve: Sequence[int]) -> Floats:
+        """Probability of crossing within each horizon of `curve`, never falling: `[horizon, view]`."""
+        rows = []
+        for hours in curve:
+            odds = self.model.crossing(cross_features(block, futures, threshold, hours))
+            rows.append(1 / (1 + np.exp(-self.adaptation.shifted(odds, block.metric, hours))))
+        found: Floats = np.maximum.accumulate(np.stack(rows), axis=0)
+        return found
+
+    def _maintained(self, rows: _CaseRows, curve: Sequence[int]) -> dict[int, dict[int, float]]:
+        """By index of the target's view: probability within each horizon after maintenance at the cut-off."""
+        reset = [place for place, state in zip(rows.targets, rows.resets, strict=True) if state is not None]
+        if not reset:
+            return {}
+        by_place = dict(zip(rows.targets, zip(rows.resets, rows.thresholds.tolist(), strict=True), strict=True))
+        block = view_block([rows.views[place]._replace(reset=by_place[place][0]) for place in reset])
+        futures = Futures.drawn(block, -(-curve[-1] // DAY_H))
+        odds = self._crossings(block, futures, np.array([by_place[place][1] for place in reset]), curve)
+        return {place: dict(zip(curve, odds[:, row].tolist(), strict=True)) for row, place in enumerate(reset)}
 
 
+@cache
 def load_model() -> Forecaster:
     """The forecaster that ships with the product."""
-    return Forecaster()
+    return Forecaster(parse_model(resources.files(__package__).joinpath(SHIPPED).read_bytes()))
 
 
-def read_model(path: Path) -> Forecaster:  # noqa: ARG001
-    """The forecaster of a model file."""
-    return Forecaster()
+def read_model(path: Path) -> Forecaster:
+    """The forecaster of a model file. Raises InvalidInput if it is not one."""
+    return Forecaster(parse_model(path.read_bytes()))
 
 
-def _forecast(case: ForecastCase) -> Forecasted:
-    series = CaseSeries(case)
-    days = max(case.horizons_hours, default=DAY_H) // DAY_H
-    targets, signals = [], []
-    for target in case.targets:
-        levels = series.levels(target.metric)
-        level = float(levels[-1])
-        paths = _paths(series.states(target.metric), days)
-        peaks = np.maximum.accumulate(paths, axis=1)
-        red = bool(level >= target.threshold)
-        horizons = []
-        for hours in case.horizons_hours:
-            low, middle, high = _quantiles(paths[:, hours // DAY_H - 1])
-            p = float((peaks[:, hours // DAY_H - 1] >= target.threshold).mean()) if np.isfinite(level) else 0.0
-            horizons.append(
-                HorizonForecast(
-                    hours=hours, p10=low, p50=middle, p90=high, p_cross=1.0 if red else p, p_cross_if_maintained=None
+class _CaseRows(NamedTuple):
+    """Views of all cases of a chunk. `place`: index of a view by case and metric. Of targets: index of the view,
+    threshold, state after maintenance. `response`: of readers, by case and metric.
+    """
+
+    views: list[LevelView]
+    place: dict[tuple[int, str], int]
+    targets: list[int]
+    thresholds: Floats
+    resets: list[float | None]
+    response: dict[tuple[int, str], dict[str, float]]
+
+
+class _ChunkForecast(NamedTuple):
+    """What the model says about a chunk. By horizon: `quantiles` `[3, view]`, `odds`: probability of each target.
+    `maintained`: probability by horizon, by view of a target.
+    """
+
+    rows: _CaseRows
+    level: Floats
+    floor: Floats
+    table: Floats
+    quantiles: dict[int, Floats]
+    odds: dict[int, Floats]
+    maintained: dict[int, dict[int, float]]
+
+    def numbers(self, series: HistoryGrid, case: int) -> list[TargetNumbers]:
+        """Numbers of each target of a case."""
+        row_of = {place: row for row, place in enumerate(self.rows.targets)}
+        horizons = list(series.case.horizons_hours)
+        growth = self.growth(case, horizons)
+        found = []
+        for target in series.case.targets:
+            place = self.rows.place[case, target.metric]
+            row = row_of[place]
+            curve = {each: float(p[row]) for each, p in self.odds.items() if each <= max(horizons, default=0)}
+            found.append(
+                TargetNumbers(
+                    metric=target.metric,
+                    threshold=target.threshold,
+                    level=float(self.level[place]),
+                    quantiles={each: self.quantiles[each][:, place] for each in horizons},
+                    curve=curve,
+                    maintained=self.maintained.get(place),
+                    unchanged=self.rows.resets[row] is None,
+                    response=self.rows.response[case, target.metric],
+                    growth=growth,
                 )
             )
-        crossing = np.quantile(np.argmax(peaks >= target.threshold, axis=1) + 1, (0.1, 0.5, 0.9)) * DAY_H * HOUR_MS
-        likely = not red and (horizons[-1].p_cross or 0) >= 0.5
-        targets.append(
-            TargetForecast(
-                metric=target.metric,
-                horizons=horizons,
-                crosses_at=case.as_of + int(crossing[1]) if likely else None,
-                drivers=[DriverWeight(metric="small_files", weight=1.0)],
-                abstained="short_history" if series.hours < 3 * DAY_H else None,
-            )
-        )
-        drops = find_drops(series.states(target.metric))
-        signals.append(
-            TargetSignals(
-                level=_known(level),
-                crosses_from=case.as_of + int(crossing[0]) if likely else None,
-                crosses_to=case.as_of + int(crossing[2]) if likely else None,
-                growth_per_day=_known(growth_per_day(levels)),
-                usual_drop_hours=_known(drops.usual_h),
-                last_drop_hours=_known(drops.since_h),
-                last_drops=[(series.start + int(hour)) * HOUR_MS for hour in drops.hours[-5:]],
-            )
-        )
-    risk = [HorizonRisk(hours=hours, p=_risk(targets, place)) for place, hours in enumerate(case.horizons_hours)]
-    alert = any(each.p >= 0.5 for each in risk if each.hours <= 168)
-    answer = TableForecast(id=case.id, risk=risk, alert=alert, targets=targets)
-    return Forecasted(answer, signals, _bytes(series, case.horizons_hours, days))
+        return found
+
+    def growth(self, case: int, horizons: Sequence[int]) -> dict[str, float]:
+        """Log growth of each structural metric until the horizon nearest to a week, between its median and its upper
+        end: a crossing happens where something grows more than it usually does.
+        """
+        if not horizons:
+            return {}
+        hours = min(horizons, key=lambda each: abs(each - 168))
+        found = {}
+        for name in STRUCTURE:
+            place = self.rows.place.get((case, name))
+            if place is not None and np.isfinite(self.level[place]):
+                level, floor = float(self.level[place]), float(self.floor[place])
+                high = float(self.quantiles[hours][1:, place].mean())
+                found[name] = float(np.log((high + floor) / (level + floor)))
+        return found
 
 
-def _risk(targets: Sequence[TargetForecast], place: int) -> float:
-    return max(((each.horizons[place].p_cross or 0.0) for each in targets), default=0.0)
+def _case_rows(fleet: Sequence[HistoryGrid]) -> _CaseRows:
+    views: list[LevelView] = []
+    place: dict[tuple[int, str], int] = {}
+    targets: list[int] = []
+    thresholds: list[float] = []
+    resets: list[float | None] = []
+    response: dict[tuple[int, str], dict[str, float]] = {}
+    for case, series in enumerate(fleet):
+        readers = any(each.metric in READERS for each in series.case.targets)
+        for metric in dict.fromkeys(
+            ["total_bytes", *(STRUCTURE if readers else ()), *(each.metric for each in series.case.targets)]
+        ):
+            place[case, metric] = len(views)
+            views.append(LevelView(series, series.hours, metric))
+        for target in series.case.targets:
+            own = responses(series, target.metric, series.hours) if target.metric in READERS else {}
+            response[case, target.metric] = own
+            targets.append(place[case, target.metric])
+            thresholds.append(target.threshold)
+            resets.append(reset_state(series, target.metric, series.hours, own))
+    return _CaseRows(views, place, targets, np.array(thresholds, np.float64), resets, response)
 
 
-def _bytes(series: CaseSeries, horizons: Sequence[int], days: int) -> list[BytesQuantiles]:
-    states = series.states("total_bytes")
-    if not states.size or not np.isfinite(states[-1]):
-        return []
-    paths = _paths(states, days)
-    return [
-        BytesQuantiles(hours, *map(float, np.quantile(paths[:, hours // DAY_H - 1], (0.1, 0.5, 0.9))))
-        for hours in horizons
-    ]
+def _forecast(series: HistoryGrid, chunk: _ChunkForecast, case: int) -> Forecasted:
+    numbers = chunk.numbers(series, case)
+    place = chunk.rows.place
+    why = [reasons(series, each, chunk.table[place[case, each.metric]]) for each in numbers]
+    size = place[case, "total_bytes"]
+    quantiles = chunk.quantiles if np.isfinite(chunk.level[size]) else {}
+    return Forecasted(
+        table_answer(series.case, numbers, why),
+        [target_signals(series, each) for each in numbers],
+        [
+            BytesQuantiles(each, *map(float, quantiles[each][:, size]))
+            for each in series.case.horizons_hours
+            if quantiles
+        ],
+    )
 
 
-def _paths(states: Floats, days: int) -> Floats:
-    window = np.full((1, HISTORY_D * DAY_H + 1), np.nan)
-    recent = states[-window.shape[1] :]
-    window[0, window.shape[1] - recent.size :] = recent
-    found: Floats = draw_paths(day_blocks(window), window[:, -1], days)[0]
-    return found
-
-
-def _quantiles(values: Floats) -> tuple[float | None, float | None, float | None]:
-    if not np.isfinite(values).all():
-        return None, None, None
-    low, middle, high = np.quantile(values, (0.1, 0.5, 0.9))
-    return float(low), float(middle), float(high)
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+def _empty(series: HistoryGrid) -> Forecasted:
+    return Forecasted(table_answer(series.case, [], []), [], [])

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from limnograph.analysis.forecast.series import HOUR_MS, Floats, Longs
+from limnograph.analysis.forecast.grid import HOUR_MS, Floats, Longs
 from limnograph.domain.forecasts.cases import ReaderRuns
 
 LEAST_JOBS = 3
@@ -15,17 +15,22 @@ _NEAR_H = 3
 
 
 class FleetLoad:
-    """Immutable after construction. `logs[k]`: log of the common factor in hour `start` + k; 0 where not known."""
+    """Immutable after construction. `logs[k]`: log of the common factor in hour `first_hour` + k; 0: not known."""
 
-    def __init__(self, start: int, logs: Floats) -> None:
-        self.start = start
+    def __init__(self, first_hour: int, logs: Floats) -> None:
+        self.first_hour = first_hour
         self.logs = logs
+
+    def mean(self, since_hour: int, until_hour: int) -> float:
+        """Mean log over hours [since, until)."""
+        part = self.logs[max(since_hour - self.first_hour, 0) : max(until_hour - self.first_hour, 0)]
+        return float(part.mean()) if part.size else 0.0
 
     def at(self, times: Longs) -> Floats:
         """Logs at instants in ms."""
         if not self.logs.size:
             return np.zeros(len(times))
-        place = np.asarray(times, np.int64) // HOUR_MS - self.start
+        place = np.asarray(times, np.int64) // HOUR_MS - self.first_hour
         inside = (place >= 0) & (place < self.logs.size)
         return np.where(inside, self.logs[np.clip(place, 0, self.logs.size - 1)], 0.0)
 

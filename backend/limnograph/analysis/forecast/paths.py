@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.forecast.series import DAY_H, Floats, Longs
+from limnograph.analysis.forecast.grid import DAY_H, Floats, Longs
 
 HISTORY_D = 28
 PATHS = 48

@@ -8,42 +8,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from limnograph.analysis.forecast.grid import DAY_H, HOUR_MS, Floats, Longs
+from limnograph.analysis.forecast.load import NO_LOAD, FleetLoad
 from limnograph.domain.forecasts.cases import ForecastCase, ForecastMetric, ReaderRuns
 from limnograph.domain.time import Millis
 
-Floats = npt.NDArray[np.float64]
-Longs = npt.NDArray[np.int64]
-
-HOUR_MS = 3_600_000
-DAY_H = 24
 GIB = 2**30
 LEAST_RUNS = 3
 READERS = frozenset({"reader_seconds", "reader_seconds_per_gib"})
 _KEPT_H = 120 * DAY_H
 
 
-class CaseSeries:
+class HistoryGrid:
     """Immutable after construction, but for what it computed before. `end` is the hour of the cut-off, in hours since
     the epoch; `hours` hours before it are known.
     """
 
-    def __init__(self, case: ForecastCase, at: Millis | None = None) -> None:
+    def __init__(self, case: ForecastCase, at: Millis | None = None, load: FleetLoad = NO_LOAD) -> None:
         self.case = case
+        self._load = load
         cut = case.as_of if at is None else at
         self.end = cut // HOUR_MS
         times = np.asarray(case.facts.at, np.int64)
-        seen = times < cut
+        spans = np.maximum(np.asarray(case.facts.span_hours, np.int64), 1)
+        seen = times + spans * HOUR_MS <= cut
         self._rows = np.flatnonzero(seen)
         self.row_hour = times[seen] // HOUR_MS
-        spans = np.asarray(case.facts.span_hours, np.int64)[seen]
-        self._state_hour = np.minimum(self.row_hour + np.maximum(spans, 1) - 1, self.end - 1)
+        self._state_hour = np.minimum(self.row_hour + spans[seen] - 1, self.end - 1)
         begun = min([case.first_seen // HOUR_MS, *self.row_hour[:1].tolist(), *_first_run(case.runs, cut)])
         self.start = max(min(begun, self.end), self.end - _KEPT_H)
         self.hours = self.end - self.start
         self._states: dict[str, Floats] = {}
         self._levels: dict[str, Floats] = {}
+        self._sums: dict[str, Floats] = {}
         self._runs: tuple[Longs, Floats, Floats] | None = None
         self._cut = cut
 
@@ -70,6 +68,16 @@ class CaseSeries:
 
     def sums(self, name: str) -> Floats:
         """Sum of a column per hour of the grid; a daily row is spread over its day."""
+        if name not in self._sums:
+            self._sums[name] = self._spread(name)
+        return self._sums[name]
+
+    def mean_load(self, cut: int, days: int) -> float:
+        """Mean log of the cluster's load over the days before index `cut`."""
+        last = self.start + cut
+        return self._load.mean(last - days * DAY_H, last)
+
+    def _spread(self, name: str) -> Floats:
         values = np.nan_to_num(self.column(name))
         found = np.zeros(self.hours)
         place = self.row_hour - self.start
@@ -153,7 +161,7 @@ def _first_run(runs: ReaderRuns | None, cut: int) -> list[int]:
 
 def level_of(metric: ForecastMetric, case: ForecastCase, at: Millis | None = None) -> float | None:
     """Level of a metric at `at` (default: the cut-off), by rows before it; None if nothing is known."""
-    levels = CaseSeries(case, at).levels(metric)
+    levels = HistoryGrid(case, at).levels(metric)
     return float(levels[-1]) if np.isfinite(levels[-1]) else None
 
 
@@ -161,7 +169,7 @@ def crossed_at(
     metric: ForecastMetric, threshold: float, case: ForecastCase, since: Millis, until: Millis
 ) -> Millis | None:
     """First full hour in (since, until] at which the level is at or above the threshold; None if there is none."""
-    series = CaseSeries(case, until)
+    series = HistoryGrid(case, until)
     levels = series.levels(metric)
     hours = series.start + np.arange(levels.size)
     crossed = np.flatnonzero((levels >= threshold) & (hours * HOUR_MS > since))

@@ -7,7 +7,8 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from limnograph.analysis.forecast.drops import find_drops
-from limnograph.analysis.forecast.series import HOUR_MS, CaseSeries, crossed_at, level_of
+from limnograph.analysis.forecast.grid import HOUR_MS
+from limnograph.analysis.forecast.series import HistoryGrid, crossed_at, level_of
 from limnograph.analysis.forecast_rows.request import PendingForecast, ReadingJob
 from limnograph.analysis.forecast_rows.table_rows import HOUR, TableRows
 from limnograph.domain.facts.forecasts import TOTAL_BYTES
@@ -50,11 +51,11 @@ def outcome_of(table: TableRows, pending: PendingForecast, reader: ReadingJob | 
         crossed is not None,
         None if crossed is None else to_micros(crossed),
         level,
-        was_maintained(CaseSeries(case), metric, to_millis(pending.as_of), until),
+        was_maintained(HistoryGrid(case), metric, to_millis(pending.as_of), until),
     )
 
 
-def was_maintained(series: CaseSeries, metric: ForecastMetric, since: Millis, until: Millis) -> bool:
+def was_maintained(series: HistoryGrid, metric: ForecastMetric, since: Millis, until: Millis) -> bool:
     """Whether maintenance ran in `(since, until]` that was not the table's routine: more of it than before, or any once
     it was overdue. Maintenance: commits `replace`, and drops of the level.
     """

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from limnograph.analysis.forecast.series import CaseSeries
+from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.domain.forecasts.cases import ForecastCase, ForecastTarget
 from limnograph.domain.forecasts.limits import ForecastLimits
 
@@ -21,7 +21,7 @@ def with_targets(case: ForecastCase, limits: ForecastLimits, seconds_limit: floa
 
 
 def _targets(case: ForecastCase, limits: ForecastLimits, seconds_limit: float | None) -> Iterator[ForecastTarget]:
-    series = CaseSeries(case)
+    series = HistoryGrid(case)
     for metric, threshold in limits.thresholds.items():
         if np.isfinite(series.levels(metric)[-1]):
             yield ForecastTarget(metric=metric, threshold=threshold)

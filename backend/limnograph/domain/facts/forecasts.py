@@ -21,7 +21,7 @@ class ForecastFact(msgspec.Struct, frozen=True, kw_only=True):
 
     table_uuid: Annotated[str, Col(1, STRING, "identity of the table's history", True)]
     metric: Annotated[
-        str, Col(2, STRING, "metric whose level was forecast ([forecast](forecast.md)), or `total_bytes`", True)
+        str, Col(2, STRING, "metric whose level was forecast ([forecast](at-risk.md)), or `total_bytes`", True)
     ]
     as_of: Annotated[Micros, Col(3, TIMESTAMPTZ, "facts from before this whole UTC hour were used", True)]
     hours: Annotated[int, Col(4, LONG, "horizon: 24, 168 or 720", True)]

@@ -218,7 +218,7 @@ SERVER_METRICS = (
         "End of the pipeline's last successful pass as recorded in the inbox, epoch seconds; remains when the "
         "pipeline is stopped.",
     ),
-    ServerMetric("limnograph_forecast_tables_at_risk", "Tables for which a forecast warns now (docs/forecast.md)."),
+    ServerMetric("limnograph_forecast_tables_at_risk", "Tables for which a forecast warns now (docs/at-risk.md)."),
     ServerMetric("limnograph_forecast_as_of_timestamp_seconds", "Cut-off of the newest forecast, epoch seconds."),
     ServerMetric("limnograph_inbox_items", "Items in the inbox that are not yet in a meta table."),
     ServerMetric(

@@ -22,7 +22,7 @@ _NUMBERS = ("threshold", "level", "p10", "p90", "p_cross", "p_cross_if_maintaine
 
 
 class ForecastFindings:
-    """Called by one task at a time."""
+    """Used on the event loop only, by one task, which waits for `observe` where it calls it in a thread."""
 
     def __init__(self, records: ForecastRecords, clock: Clock, *, limits: FindingLimits = FindingLimits()) -> None:  # noqa: B008  # immutable
         self._records = records

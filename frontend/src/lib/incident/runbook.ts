@@ -29,6 +29,7 @@ const RULES: readonly string[] = [
   'LakehouseSnapshotsTooOld',
   'LakehouseStreamFailed',
   'LakehouseStreamingLag',
+  'LakehouseTableAtRisk',
   'LakehouseTableStale',
   'LimnographBreakerOpen',
   'LimnographCatalogDown',

@@ -1,0 +1,55 @@
+"""`limnograph forecast` as a program: one pass, or passes until a signal, in one Spark session."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from limnograph.domain.errors import LimnographError
+from limnograph.services.housekeeping.forecasting import ForecastReport, ForecastStep
+from limnograph.settings import Settings
+from limnograph.wiring import pipeline as wiring
+from limnograph.wiring.forecasting import standing_step
+
+Progress = Callable[[str], None]
+
+
+def forecast_once(settings: Settings, progress: Progress, *, verbose: bool = False) -> ForecastReport:
+    """One pass. Raises EnvironmentFault, SettingsError, SourceError, Conflict."""
+    with _step(settings, progress, verbose=verbose) as step:
+        return step.run()
+
+
+def forecast_always(
+    settings: Settings,
+    every_s: float,
+    progress: Progress,
+    told: Callable[[ForecastReport], None],
+    *,
+    verbose: bool = False,
+) -> None:
+    """Passes until SIGTERM or SIGINT. `told`: called after each. A pass that fails is reported, and the next one tries
+    again.
+    """
+    stop = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stop.set())
+    with _step(settings, progress, verbose=verbose) as step:
+        progress(f"forecasts every {every_s / 3_600:g} h")
+        while not stop.is_set():
+            try:
+                told(step.run())
+            except LimnographError as error:
+                progress(f"this pass failed, the next one retries: {error}")
+            stop.wait(every_s)
+
+
+@contextmanager
+def _step(settings: Settings, progress: Progress, *, verbose: bool) -> Iterator[ForecastStep]:
+    session = wiring.spark_session(settings, "limnograph-forecast", verbose=verbose)
+    try:
+        yield standing_step(settings, session, progress)
+    finally:
+        session.stop()

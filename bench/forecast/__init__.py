@@ -1,0 +1,1 @@
+"""Benchmark of forecasts: two generators of fleets, an oracle, baselines, goals."""

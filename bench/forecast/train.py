@@ -1,0 +1,46 @@
+"""`make train-forecast`: trains the model that ships with the product, on pasts that the first generator makes."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+from forecast.fleets import histories
+from limnograph.analysis.forecast.forecaster import SHIPPED
+from limnograph.analysis.forecast.load import common_load
+from limnograph.analysis.forecast.past import PastQuestions, joined, past_questions
+from limnograph.analysis.forecast.series import HistoryGrid
+from limnograph.analysis.forecast.training import HORIZONS, fit
+
+FILE = Path(__file__).parents[2] / "backend" / "limnograph" / "analysis" / "forecast" / SHIPPED
+TABLES = 80
+CUTS = 2
+
+
+def questions(seed: int, tables: int = TABLES) -> PastQuestions:
+    """Questions of one fleet of random length, at random cut-offs."""
+    rng = np.random.default_rng(seed)
+    cases = histories(seed, tables, int(rng.integers(40, 100)))
+    load = common_load([case.runs for case in cases if case.runs])
+    series = [HistoryGrid(case, load=load) for case in cases]
+    cuts = [sorted(rng.integers(30, max(each.hours - 168, 31), CUTS).tolist()) for each in series]
+    usable = [[cut for cut in own if cut < each.hours] for own, each in zip(cuts, series, strict=True)]
+    return past_questions(series, usable, HORIZONS, seed)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--fleets", type=int, default=24)
+    parser.add_argument("--rounds", type=int, default=150)
+    parser.add_argument("--seed", type=int, default=100)
+    parser.add_argument("--into", type=Path, default=FILE)
+    given = parser.parse_args()
+    begun = time.process_time()
+    asked = joined([questions(given.seed + fleet) for fleet in range(given.fleets)])
+    print(f"{len(asked.crossed)} questions in {time.process_time() - begun:.0f} s of CPU", flush=True)
+    model = fit(asked, f"shipped-{given.fleets * TABLES}-tables", rounds=given.rounds)
+    given.into.write_bytes(model.to_bytes())
+    print(f"{given.into.stat().st_size} bytes, {time.process_time() - begun:.0f} s of CPU")
