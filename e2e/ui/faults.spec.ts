@@ -146,6 +146,8 @@ const EMPTY: Record<string, RegExp> = {
   commits: /No commits in this range/,
   maintenance: /Nothing to do/,
   'maintenance of a table': /Nothing to do/,
+  'forecast of a table': /No forecast of this table/,
+  'at risk': /No table is at risk/,
   plan: /No transition is recorded/,
   'effect ledger': /No maintenance operation in this range/,
   findings: /Nothing is wrong with any table/,

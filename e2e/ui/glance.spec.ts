@@ -129,6 +129,7 @@ test('M12: the pages of the product are one click from a table, on a phone behin
   await expect(pages.getByRole('link')).toHaveText([
     'Fleet',
     'Findings3',
+    'At risk',
     'Alerts3',
     'Commits',
     'Maintenance',
@@ -143,7 +144,7 @@ test('M12: the pages of the product are one click from a table, on a phone behin
   await page.setViewportSize(PHONE);
   await page.getByRole('button', { name: 'Menu' }).click();
   const menu = page.getByRole('dialog', { name: 'Pages' });
-  await expect(menu.getByRole('link')).toHaveCount(7);
+  await expect(menu.getByRole('link')).toHaveCount(8);
   await accessible(page);
   await menu.getByRole('link', { name: 'Status' }).click();
   await expect(page).toHaveURL(/\/status$/);

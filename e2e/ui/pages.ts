@@ -116,6 +116,21 @@ export const VIEWS: readonly View[] = [
     named: true,
     asks: true,
   },
+  {
+    name: 'forecast of a table',
+    path: `${TABLE}/forecast`,
+    drawn: (page) => expect(page.getByRole('heading', { name: 'Bytes and cost ahead' })).toBeVisible(),
+    named: true,
+    asks: true,
+  },
+  {
+    name: 'at risk',
+    path: '/forecasts',
+    drawn: (page) =>
+      expect(page.getByRole('list', { name: 'At risk' }).getByRole('group').nth(2)).toBeVisible(),
+    named: true,
+    asks: true,
+  },
   { name: 'commits', path: '/commits', drawn: commitRows, named: true, asks: true },
   {
     name: 'effect ledger',

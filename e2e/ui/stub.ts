@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { root } from '../browser.ts';
+import { forecastAnswer } from './forecast-story.ts';
 import { DASHBOARD, HEADERS } from './headers.ts';
 import { maintenanceAnswer } from './maintenance-story.ts';
 import { Notebook } from './notebook.ts';
@@ -126,7 +127,7 @@ export class Stub {
     const question = questionOf(url);
     this.asked.push(question);
     this.log.push(`asked ${url.pathname}`);
-    const told = maintenanceAnswer(url);
+    const told = maintenanceAnswer(url) ?? forecastAnswer(url);
     const recorded =
       (told && { status: 200, body: told }) ??
       recordings.get(question) ??

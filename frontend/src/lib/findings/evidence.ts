@@ -3,6 +3,7 @@ import { bytes } from '#lib/format/bytes.ts';
 import { count, percent, ratio } from '#lib/format/count.ts';
 import { duration, seconds } from '#lib/format/duration.ts';
 import { instant } from '#lib/format/instant.ts';
+import { driverWord, metricNamed, printLevel } from '#lib/forecast/words.ts';
 import type { Finding } from './words.ts';
 
 type Values = Finding['evidence'];
@@ -114,6 +115,10 @@ const LABELS: Record<string, readonly [label: string, print: (value: number) => 
   p_cross: ['Probability', percent],
   p_cross_if_maintained: ['Probability with maintenance', percent],
   growth_per_day: ['Growth a day', count],
+  crosses_from: ['Crosses from', instant],
+  crosses_to: ['Crosses until', instant],
+  as_of: ['Time of the forecast', instant],
+  hours: ['Horizon', (value) => `${count(value)} h`],
   threshold: ['Threshold', count],
   threshold_seconds: ['Threshold', duration],
   threshold_share: ['Threshold', percent],
@@ -133,7 +138,6 @@ const TEXTS: Record<string, string> = {
   reason: 'Why it needs it',
   feature: 'Feature',
   readable_from: 'Readable from version',
-  driver: 'Cause',
   job: 'Job',
   source: 'Source',
 };
@@ -150,8 +154,17 @@ const RATIOS: ReadonlySet<Finding['code']> = new Set(['partition_skew', 'hot_par
 /** Codes whose measure is a number of bytes. */
 const BYTES: ReadonlySet<Finding['code']> = new Set(['metadata_large', 'held_bytes', 'write_mode_mismatch']);
 
+/** Names of values with the unit of the metric that a forecast is about. */
+const LEVELS: ReadonlySet<string> = new Set(['threshold', 'level', 'p10', 'p90', 'growth_per_day']);
+
 /** Labels that depend on the code: the same name measures something else. */
-function labelled(name: string, code: Finding['code']): (typeof LABELS)[string] | undefined {
+function labelled(
+  name: string,
+  code: Finding['code'],
+  subject: string | undefined,
+): (typeof LABELS)[string] | undefined {
+  const metric = code === 'at_risk' && LEVELS.has(name) ? metricNamed(subject) : null;
+  if (LABELS[name] && metric !== null) return [LABELS[name][0], (value) => printLevel(metric, value)];
   if (LABELS[name] && ['threshold', 'peak'].includes(name) && BYTES.has(code))
     return [LABELS[name][0], bytes];
   if (LABELS[name] && ['threshold', 'peak'].includes(name) && RATIOS.has(code))
@@ -166,13 +179,18 @@ function labelled(name: string, code: Finding['code']): (typeof LABELS)[string] 
 const spelled = (name: string) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
 
 /** All evidence with labels and units, in the order in which it is listed above; unknown names come last. */
-export function evidenceRows({ code, evidence }: Pick<Finding, 'code' | 'evidence'>): EvidenceRow[] {
+export function evidenceRows({
+  code,
+  subject,
+  evidence,
+}: Pick<Finding, 'code' | 'evidence'> & Partial<Pick<Finding, 'subject'>>): EvidenceRow[] {
   const order = [...Object.keys(TEXTS), ...Object.keys(LABELS)];
   const place = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
   return Object.entries(evidence)
     .toSorted(([a], [b]) => place(a) - place(b))
     .map(([name, value]) => {
-      const known = labelled(name, code);
+      const known = labelled(name, code, subject);
+      if (name === 'driver') return { name, label: 'Cause', value: driverWord(String(value)) };
       if (typeof value === 'number' && known) return { name, label: known[0], value: known[1](value) };
       return { name, label: known?.[0] ?? TEXTS[name] ?? spelled(name), value: String(value) };
     })

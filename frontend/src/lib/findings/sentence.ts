@@ -8,6 +8,7 @@ import { effectSentences } from './effect.ts';
 import { Evidence } from './evidence.ts';
 import { headlineOf } from './headline.ts';
 import { atExactMoment, atMoment, moment } from './moment.ts';
+import { warningCause } from './warning.ts';
 import {
   causingCommit,
   closingCommit,
@@ -52,6 +53,7 @@ const BUILT_OF: Partial<Record<FindingCode, string>> = {
 
 export function causeSentence(finding: Finding, now: number): string | null {
   const { cause, code, opened_at: at } = finding;
+  if (code === 'at_risk') return warningCause(finding);
   if (!cause) return null;
   if (code === 'file_burst') return burstCause(finding, now);
   if (code === 'commit_contention' || code === 'stream_batch_conflict') return winnerCause(cause);
@@ -180,7 +182,7 @@ const ADVICE: Record<FindingCode, string> = {
   high_cardinality_partitioning: 'Partition by bucket of the column instead, and rewrite the table',
   cold_data: 'Archive or drop the partitions, or move them to cheaper storage',
   reader_at_risk: 'Keep snapshots longer than the reader may lag, or let it read more often',
-  at_risk: 'Compact the table, or let its maintenance run more often, before the threshold is reached',
+  at_risk: 'Run its maintenance before the threshold is reached, and check why it no longer runs in time',
 };
 
 /** The table's timeline around the opening, with the causing commit open; null where the table's name is not known. */

@@ -4,6 +4,7 @@ import { count, percent } from '#lib/format/count.ts';
 import { duration, seconds } from '#lib/format/duration.ts';
 import type { Evidence } from './evidence.ts';
 import type { Facts } from './headline.ts';
+import { warningHeadline } from './warning.ts';
 import type { FindingCode } from './words.ts';
 
 type StorageCode = Extract<
@@ -28,18 +29,6 @@ const size = (evidence: Evidence, name: string): string | null => {
 };
 
 const days = (value: number): string => (value === 1 ? '1 day' : `${count(value)} days`);
-
-const METRICS: Record<string, string> = {
-  small_files: 'Small files',
-  total_delete_files: 'Delete files',
-  delete_ratio: 'The share of deleted rows',
-  manifests: 'Manifests',
-  live_snapshots: 'Snapshots',
-  metadata_bytes: 'The metadata file',
-  skew_max_over_median: 'The skew of partitions',
-  reader_seconds: 'The seconds of a run',
-  reader_seconds_per_gib: 'The seconds per GiB read',
-};
 
 export const STORAGE_HEADLINES: Record<StorageCode, (facts: Facts) => string> = {
   held_bytes: ({ finding, evidence, tense }) => {
@@ -77,19 +66,7 @@ export const STORAGE_HEADLINES: Record<StorageCode, (facts: Facts) => string> = 
     const needs = `${finding.subject || 'A reader'} ${tense('needs', 'needed')} ${snapshot === null ? 'old snapshots' : `snapshot ${snapshot}`}`;
     return `${needs}, which the table's own retention removes before the next read`;
   },
-  at_risk: ({ finding, evidence, tense }) => {
-    const metric = METRICS[finding.subject] ?? 'A level';
-    const threshold = evidence.number('threshold');
-    const limit =
-      threshold === null
-        ? 'their threshold'
-        : finding.subject === 'metadata_bytes'
-          ? bytes(threshold)
-          : count(threshold);
-    const p = evidence.number('p_cross');
-    const odds = p === null ? '' : ` (${Math.round(p * 10)} of 10)`;
-    return `${metric} ${tense('will', 'would')} probably reach ${limit} within 7 days${odds}`;
-  },
+  at_risk: ({ finding, now }) => warningHeadline(finding, now),
   tiny_commits: ({ finding, evidence, tense }) => {
     const commits = evidence.counted('commits', 'commit') ?? 'hundreds of commits';
     const writer = finding.subject || 'One writer';

@@ -13,6 +13,7 @@ const PAGES: Partial<Record<Action, string>> = {
   fleet: '/',
   alerts: '/alerts',
   findings: '/findings',
+  forecasts: '/forecasts',
   commits: '/commits',
   maintenance: '/maintenance',
   status: '/status',

@@ -10,6 +10,7 @@ export type Action =
   | 'table'
   | 'alerts'
   | 'findings'
+  | 'forecasts'
   | 'commits'
   | 'maintenance'
   | 'status'
@@ -32,8 +33,8 @@ const PATIENCE_MS = 1500;
 /** As Grafana has them. */
 const CHORDS: Record<Prefix, Record<string, Action>> = {
   KeyG: {
-    ...{ KeyF: 'fleet', KeyT: 'table', KeyI: 'findings', KeyA: 'alerts' },
-    ...{ KeyC: 'commits', KeyM: 'maintenance', KeyS: 'status' },
+    ...{ KeyF: 'fleet', KeyT: 'table', KeyI: 'findings', KeyR: 'forecasts' },
+    ...{ KeyA: 'alerts', KeyC: 'commits', KeyM: 'maintenance', KeyS: 'status' },
   },
   KeyT: {
     KeyZ: 'widen',

@@ -1,6 +1,7 @@
 // What the palette offers beside tables: where one was, pages, ranges, and what the open page and the shell can do.
 import { preferences } from '#lib/preferences/preferences.svelte.ts';
 import { offers } from '#lib/state/offers.svelte.ts';
+import { tablePath } from '#lib/api/names.ts';
 import { recentTables } from '#lib/preferences/recent.ts';
 import { announce } from '#lib/ui/announce.svelte.ts';
 import { act, copy, frozenLink } from './actions.ts';
@@ -24,6 +25,7 @@ const RANGES = [
 const PAGES = [
   ['Fleet', '/', 'G F'],
   ['Findings', '/findings', 'G I'],
+  ['At risk', '/forecasts', 'G R'],
   ['Alerts', '/alerts', 'G A'],
   ['Commits', '/commits', 'G C'],
   ['Maintenance', '/maintenance', 'G M'],
@@ -42,7 +44,10 @@ export function recent(place: Place): Group {
 
 export function pages(place: Place): Group {
   const own = place.table
-    ? place.tabs.map(({ text, href }) => [`This table: ${text}`, href, ''] as const)
+    ? [
+        ...place.tabs.map(({ text, href }) => [`This table: ${text}`, href, ''] as const),
+        ['This table: Forecast', `${tablePath(place.table)}/forecast`, ''] as const,
+      ]
     : [];
   const entries = [...own, ...PAGES].map(([label, href, keys]) => ({ id: href, label, href, keys }));
   return { heading: 'Pages', entries };

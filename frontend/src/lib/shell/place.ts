@@ -57,6 +57,7 @@ const RECORDS = [
 const PRODUCT: Record<string, string> = {
   '/': 'Fleet',
   '/findings': 'Findings',
+  '/forecasts': 'At risk',
   '/alerts': 'Alerts',
   '/commits': 'Commits',
   '/maintenance': 'Maintenance',
@@ -93,11 +94,14 @@ const PAGES = {
   maintenance: 'Maintenance',
 } as const;
 
+/** A page that the tool bar has no room for: lists and the table's own page lead to it. */
+const FORECAST = '/[table]/forecast';
+
 /** `kept`: the query that goes along from one page to the next, so that range and zone stay. */
 function tablePlace(ref: TableRef, routeId: string, snapshotId: string | undefined, kept: string): Place {
   const path = tablePath(ref);
   const name = Object.keys(PAGES).find((page) => routeId.includes(`/[table]/${page}`)) as keyof typeof PAGES;
-  const page = name && PAGES[name];
+  const page = name ? PAGES[name] : routeId.includes(FORECAST) ? 'Forecast' : undefined;
   const levels: Crumb[] = [
     { text: ref.catalog },
     { text: ref.namespace, href: `/?ns=${encodeURIComponent(`${ref.catalog}.${ref.namespace}`)}` },

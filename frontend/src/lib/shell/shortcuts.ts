@@ -17,6 +17,7 @@ export const SHORTCUTS: readonly (readonly [heading: string, rows: readonly Shor
       { keys: 'G F', what: 'fleet' },
       { keys: 'G T', what: 'last table' },
       { keys: 'G I', what: 'findings' },
+      { keys: 'G R', what: 'tables at risk' },
       { keys: 'G A', what: 'alerts' },
       { keys: 'G C', what: 'commits' },
       { keys: 'G M', what: 'maintenance' },

@@ -23,6 +23,23 @@ export interface NoteMark {
   readonly label: string;
 }
 
+/** A forecast of a lane's level; points from where observation ends. */
+export interface LaneFan {
+  /** Null: no lane has its unit. */
+  readonly lane: string | null;
+  /** Of a lane of a job. */
+  readonly job_name: string | null;
+  readonly threshold: number;
+  readonly points: readonly {
+    readonly at: number;
+    readonly p10: number;
+    readonly p50: number;
+    readonly p90: number;
+  }[];
+  /** Epoch ms at which the level dropped. */
+  readonly last_drops: readonly number[];
+}
+
 export interface Props {
   answer: Answer;
   /** What is shown; an answer of another range is drawn where it belongs until its own arrives. */
@@ -52,6 +69,8 @@ export interface Props {
   findings?: readonly Episode[];
   /** What the team wrote. */
   notes?: readonly NoteMark[];
+  /** What is forecast of the levels; drawn where the range reaches beyond the present. */
+  fans?: readonly LaneFan[];
   /** Widths (ms) of the ranges that were zoomed into, widest first. */
   trail?: readonly number[];
   /** What else can be done with a lane, in its head; it is given what shows the lane as a table. */

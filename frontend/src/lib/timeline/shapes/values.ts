@@ -1,6 +1,7 @@
 // The value axis of a lane: all that is drawn in it fits, and the changes under a count of files have room.
 import { mainColumn, medianOf, type SeriesLane, type Value } from '#lib/api/lanes.ts';
 import type { Look } from './lane-style.ts';
+import type { LaneFan } from '#lib/timeline/props.ts';
 import { extent } from './path.ts';
 import { valueScale, type ValueScale } from '#lib/timeline/axes/scale.ts';
 
@@ -27,8 +28,14 @@ function ruleOf(lane: SeriesLane, columns: readonly (readonly Value[] | null)[])
   return target <= FAR * most ? target : null;
 }
 
-/** `earlier`: the compared period's, drawn on the same axis. */
-export function valuesOf(lane: SeriesLane, look: Look, room: Room, earlier?: SeriesLane): ValueScale {
+/** `earlier`: the compared period's, drawn on the same axis; so is `fan`. */
+export function valuesOf(
+  lane: SeriesLane,
+  look: Look,
+  room: Room,
+  earlier?: SeriesLane,
+  fan?: LaneFan,
+): ValueScale {
   const columns = lane.kind === 'band' ? [lane.lo, lane.mid, lane.hi] : [lane.v, lane.min, lane.max];
   const target = ruleOf(lane, columns);
   const found = extent(
@@ -37,13 +44,14 @@ export function valuesOf(lane: SeriesLane, look: Look, room: Room, earlier?: Ser
       medianOf(lane) ?? null,
       ...(target === null ? [] : [[target]]),
       ...(earlier ? [mainColumn(earlier)] : []),
+      ...(fan ? [fan.points.map(({ p90 }) => p90), [fan.threshold]] : []),
     ],
     look.log,
   );
   return valueScale({
     extent: found,
     height: room.height,
-    top: room.compact ? 6 : target === null ? 10 : 18,
+    top: room.compact ? 6 : target === null && !fan ? 10 : 18,
     bottom: room.withDeltas ? DELTAS_PX : room.compact ? 5 : 8,
     log: look.log,
     unit: look.axisUnit(found?.[1] ?? 0),
