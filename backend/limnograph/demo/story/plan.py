@@ -58,8 +58,8 @@ def tables(calendar: Calendar) -> tuple[TablePlan, ...]:
         _steady(calendar, "ops.sensor_readings", 9, (2, 6), 29),
         _steady(calendar, "ops.inventory", 16, (1, 2), 30),
         _quiet(calendar),
-        _logs(calendar, AT_RISK_TABLE, 34, resting=3_300, files=200, last_night=-2),
-        _logs(calendar, LOOK_ALIKE_TABLE, 35, resting=5_300, files=260, last_night=1),
+        _logs(calendar, AT_RISK_TABLE, 34, resting=4_000, files=200, last_night=-3),
+        _logs(calendar, LOOK_ALIKE_TABLE, 35, resting=6_500, files=260, last_night=1),
     )
 
 
@@ -127,7 +127,7 @@ def _web_sessions(calendar: Calendar) -> TablePlan:
         if (night := calendar.clock("00:30", days)) < calendar.until:
             into = Files(40, (110 * MB, 130 * MB), 0, "compacted")
             steps.append(Compaction(night, f"small-{night // DAY - 1}", into))
-    return _table(name, EVENT_COLUMNS, BY_DAY, PLAIN, steps)
+    return _table(name, EVENT_COLUMNS, "", PLAIN, steps)
 
 
 def _touchpoints(calendar: Calendar) -> TablePlan:
@@ -190,7 +190,7 @@ def _logs(calendar: Calendar, name: str, number: int, *, resting: int, files: in
         if (night := calendar.clock("00:30", days)) < calendar.until:
             into = Files(12, (110 * MB, 130 * MB), 0, "compacted")
             steps.append(Compaction(night, f"small-{night // DAY - 1}", into))
-    return _table(name, EVENT_COLUMNS, BY_DAY, PLAIN, steps)
+    return _table(name, EVENT_COLUMNS, "", PLAIN, steps)
 
 
 def _carts(calendar: Calendar) -> TablePlan:
