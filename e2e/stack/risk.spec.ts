@@ -17,7 +17,9 @@ test('from the fleet to the one table at risk, and its look-alike is not in the 
 
   await page.goto('/');
   const line = page.getByRole('region', { name: 'At risk', exact: true });
-  await expect(line).toContainText(/ops\.access_logs:\s+Small files will probably pass 10,000 .*\(\d of 10\)\./);
+  await expect(line).toContainText(
+    /ops\.access_logs:\s+Small files will probably pass 10,000 .*\(\d of 10\)\./,
+  );
   await line.getByRole('link', { name: 'At risk' }).click();
   await expect(page).toHaveURL(/\/forecasts$/);
   const rows = page.getByRole('list', { name: 'At risk' }).getByRole('group');
