@@ -25,7 +25,7 @@ from limnograph.demo.story.plan import BURST_TABLES, READER, tables, writer_of
 from limnograph.demo.story.steps import TablePlan
 from limnograph.settings import load
 
-VERSION = 3
+VERSION = 4
 """Increased when lakes of older versions can no longer be used."""
 
 
@@ -53,13 +53,16 @@ def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
     """Build everything in an empty folder; the marker is written last."""
     promtool = tool("promtool")
     # Ports do not matter yet, except the replay's: it listens, and two demos may build at once.
-    folder.config.write_text(limnograph_toml(folder.place, 9090, 8787, signals.schedules(), pipeline_port=free_port()))
+    # No forecast either: one of a part of the history would be the only one of the day.
+    folder.config.write_text(
+        limnograph_toml(folder.place, 9090, 8787, signals.schedules(), pipeline_port=free_port(), forecast=False)
+    )
     plans = tables(calendar)
     progress.say(f"building the lake of {calendar.day}: {sum(len(plan.steps) for plan in plans):,} steps")
     conf = {"spark.driver.memory": "1g"}
     spark = start(load(folder.config), app_name="nightly_maintenance", master="local[2]", conf=conf)
     try:
-        marks = lake.build(spark, folder.database, folder.place, plans, calendar=calendar, progress=progress)
+        marks = lake.build(spark, folder.database, folder.place, plans, progress=progress)
     finally:
         stop(spark)
     catalog = CatalogFile(folder.database)

@@ -1,11 +1,20 @@
 """The plan of the demo lake: it keeps the story's promises whenever the demo is built."""
 
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 
 from limnograph.demo.story.calendar import DAY, HOUR, MINUTE, Calendar
-from limnograph.demo.story.plan import BURST_FILES, FILES_BEFORE, STORY_TABLE, tables
+from limnograph.demo.story.plan import (
+    AT_RISK_TABLE,
+    BURST_FILES,
+    FILES_BEFORE,
+    LOG_DAYS,
+    LOOK_ALIKE_TABLE,
+    STORY_TABLE,
+    tables,
+)
 from limnograph.demo.story.signals import SLOWER, load_at, runs
 from limnograph.demo.story.steps import Append, Compaction, RowAppend, SqlStep, TablePlan
 
@@ -54,7 +63,8 @@ def test_commits_of_a_table_follow_each_other_within_the_history(calendar: Calen
     for plan in tables(calendar):
         instants = [step.at for step in plan.steps]
         assert instants == sorted(set(instants)), plan.name
-        assert calendar.start <= instants[0]
+        long = plan.name in {AT_RISK_TABLE, LOOK_ALIKE_TABLE}
+        assert (calendar.midnight - LOG_DAYS * DAY if long else calendar.start) <= instants[0]
         assert instants[-1] <= calendar.until, plan.name
 
 
@@ -126,3 +136,16 @@ def test_real_rows_are_written_only_where_the_live_job_commits(calendar: Calenda
 
 def test_the_history_covers_a_day_and_more(calendar: Calendar) -> None:
     assert DAY <= calendar.until - calendar.start <= 2 * DAY
+
+
+def test_one_nightly_compaction_stopped_days_ago_and_its_look_alikes_did_not(calendar: Calendar) -> None:
+    plans = {plan.name: plan for plan in tables(calendar)}
+    last = {}
+    for name in (AT_RISK_TABLE, LOOK_ALIKE_TABLE):
+        steps = plans[name].steps
+        assert calendar.until - steps[0].at > 15 * DAY
+        nights = [step.at for step in steps if isinstance(step, Compaction)]
+        assert {later - before for before, later in pairwise(nights)} == {DAY}
+        last[name] = calendar.until - nights[-1]
+    assert 3 * DAY < last[AT_RISK_TABLE] < 102 * HOUR
+    assert last[LOOK_ALIKE_TABLE] < DAY

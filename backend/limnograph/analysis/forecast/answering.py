@@ -75,7 +75,7 @@ def target_signals(series: HistoryGrid, numbers: TargetNumbers) -> TargetSignals
         level=_known(numbers.level),
         crosses_from=start,
         crosses_to=end,
-        growth_per_day=_known(growth_per_day(series.levels(numbers.metric))),
+        growth_per_day=_known(growth_per_day(series.states(numbers.metric))),
         usual_drop_hours=_known(drops.usual_h),
         last_drop_hours=_known(drops.since_h),
         last_drops=[Millis((series.start + hour) * HOUR_MS) for hour in drops.hours[-5:].tolist()],

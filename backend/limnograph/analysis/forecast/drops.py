@@ -15,7 +15,8 @@ expiries that run often take little.
 """
 _NEAR_H = 3
 """Falls within these hours are one drop."""
-_WINDOW_H = 28 * 24
+_DAY_H = 24
+_WINDOW_H = 28 * _DAY_H
 
 
 class Drops(NamedTuple):
@@ -49,9 +50,15 @@ def find_drops(states: Floats, least: float = LEAST_SHARE) -> Drops:
     return Drops(starts + 1 + offset, usual, since, float(np.median(shares)))
 
 
-def growth_per_day(levels: Floats) -> float:
-    """Median daily change of the level over days that it did not fall, in the last 28 days; NaN if there are none."""
-    recent = levels[-(_WINDOW_H + 1) :]
-    daily = recent[24:] - recent[:-24]
-    rising = daily[np.isfinite(daily) & (daily >= 0)]
-    return float(np.median(rising)) if rising.size else float("nan")
+def growth_per_day(states: Floats, least: float = LEAST_SHARE) -> float:
+    """Median change of the state in a day, without its drops, over the last 28 days; NaN where less than a day is
+    known. Of the state and not of the level: the mean of a day that ends with a compaction does not rise at all.
+    """
+    recent = states[-(_WINDOW_H + 1) :]
+    change = np.diff(recent)
+    known = np.isfinite(change)
+    if known.sum() < _DAY_H:
+        return float("nan")
+    change = np.where(known & (change >= -least * np.nanmax(recent)), change, 0.0)[known.argmax() :]
+    days = change[change.size % _DAY_H :].reshape(-1, _DAY_H).sum(axis=1)
+    return float(np.median(days))

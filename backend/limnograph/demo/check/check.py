@@ -23,6 +23,7 @@ from limnograph.demo.check.evidence import CatalogLake, HttpTimelines, RunningCh
 from limnograph.demo.check.explained import HttpExplanations
 from limnograph.demo.check.ledger import HttpLedger
 from limnograph.demo.check.maintained import HttpDecisions, SparkBacklog, approved_plan_is_executed
+from limnograph.demo.check.risks import HttpRisks, SparkWarnings, one_table_is_at_risk
 from limnograph.demo.folder import Folder
 from limnograph.demo.lake.session import start
 from limnograph.demo.processes import past_alerts, supervisor
@@ -78,6 +79,7 @@ def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: E
         lambda: comparisons.burst_raised_an_alert(HttpAlerts(server), told),
         lambda: comparisons.live_commit_arrives(RunningChain(meta, addresses["prometheus"], now)),
         lambda: comparisons.same_totals(meta, SparkEngine(session())),
+        lambda: one_table_is_at_risk(HttpRisks(server), SparkWarnings(session())),
         lambda: next_action_repairs(HttpPlans(server), SparkStatements(session())),
         lambda: approved_plan_is_executed(HttpDecisions(server), SparkBacklog(session())),
     ]

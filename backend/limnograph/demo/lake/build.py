@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from limnograph.demo.lake import spark_steps
 from limnograph.demo.lake.commits import LakeLocation, Mark, make_appends, mark, newest_snapshot, open_table
 from limnograph.demo.progress import Progress
-from limnograph.demo.story.calendar import Calendar
 from limnograph.demo.story.steps import Append, Compaction, RowAppend, SqlStep, Step, TablePlan
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ def build(
     place: LakeLocation,
     plans: Sequence[TablePlan],
     *,
-    calendar: Calendar,
     progress: Progress,
 ) -> dict[str, list[Mark]]:
     """Build the whole lake. Returns the marks of each table. The tables must not exist yet."""
@@ -43,7 +41,7 @@ def build(
     created = {}
     for plan in plans:
         spark_steps.create(spark, plan)
-        created[plan.name] = mark(open_table(place, plan.name), calendar.start - 1_000, None)
+        created[plan.name] = mark(open_table(place, plan.name), plan.steps[0].at - 1_000, None)
     progress.say(f"{len(plans)} tables created")
     context = multiprocessing.get_context("spawn")
     with (

@@ -13,6 +13,7 @@ from limnograph.demo.story.signals import JobSchedule
 
 SERVER = "limnograph"
 """Name of the server among the scrape targets."""
+DISABLED = "[forecast]\nenabled = false\n\n"
 
 
 def limnograph_toml(
@@ -25,9 +26,11 @@ def limnograph_toml(
     alertmanager_port: int | None = None,
     files: Mapping[str, tuple[str, Path]] | None = None,
     login: bool = True,
+    forecast: bool = True,
 ) -> str:
     """A settings file such as a team would write (docs/settings.md documents every key). `files`: format and folder of
-    tables without a catalog, by name. `login`: whether the server requires its token.
+    tables without a catalog, by name. `login`: whether the server requires its token. `forecast`: whether the pipeline
+    forecasts.
     """
     told_by = "" if alertmanager_port is None else f'[alertmanager]\nurl = "http://127.0.0.1:{alertmanager_port}"\n\n'
     linked = "".join(
@@ -59,7 +62,7 @@ url = "http://127.0.0.1:{prometheus_port}"
 {told_by}[pipeline]
 metrics = "127.0.0.1:{pipeline_port}"
 
-[auth]
+{"" if forecast else DISABLED}[auth]
 mode = "{"tokens" if login else "none"}"
 session_hours = 720
 

@@ -20,10 +20,19 @@ COMPACTOR = "demo_compact"
 """The application of `demo compact`, whose commits slow or speed up jobs as the user asked."""
 ON_REQUEST = (COMPACTOR, "limnograph-maintain")
 """Writers of compactions that a user asked for: of `demo compact`, and of the maintainer."""
+LOG_DAYS = 17
+LOG_FILES = 9_000
+"""Large files of a log, more than its small ones."""
+BUSY_SHARE = 0.08
+"""Share of the commits of a log that add twice as many files."""
 LIVE_APPEND_TABLE = "sales.orders"
 LIVE_DELETE_TABLE = "sales.carts"
 LIVE_JOB = "churn"
 QUIET_TABLE = "ops.deployments"
+AT_RISK_TABLE = "ops.access_logs"
+"""Its nightly compaction stopped, and its small files will reach the threshold of the forecast within days."""
+LOOK_ALIKE_TABLE = "ops.error_logs"
+"""As many small files, and more each day, but its compaction comes every night."""
 BURST_TABLES = (STORY_TABLE, "marketing.leads")
 """Tables whose bursts the maintainer merges. They have one partition spec: a plan names the partition of a burst."""
 
@@ -49,6 +58,8 @@ def tables(calendar: Calendar) -> tuple[TablePlan, ...]:
         _steady(calendar, "ops.sensor_readings", 9, (2, 6), 29),
         _steady(calendar, "ops.inventory", 16, (1, 2), 30),
         _quiet(calendar),
+        _logs(calendar, AT_RISK_TABLE, 34, resting=4_000, files=200, last_night=-3),
+        _logs(calendar, LOOK_ALIKE_TABLE, 35, resting=6_500, files=260, last_night=1),
     )
 
 
@@ -116,7 +127,7 @@ def _web_sessions(calendar: Calendar) -> TablePlan:
         if (night := calendar.clock("00:30", days)) < calendar.until:
             into = Files(40, (110 * MB, 130 * MB), 0, "compacted")
             steps.append(Compaction(night, f"small-{night // DAY - 1}", into))
-    return _table(name, EVENT_COLUMNS, BY_DAY, PLAIN, steps)
+    return _table(name, EVENT_COLUMNS, "", PLAIN, steps)
 
 
 def _touchpoints(calendar: Calendar) -> TablePlan:
@@ -158,6 +169,28 @@ def _quiet(calendar: Calendar) -> TablePlan:
     plan = _steady(calendar, QUIET_TABLE, 10, (1, 2), 33)
     steps = [step for step in plan.steps if step.at < calendar.start + 4 * HOUR]
     return _table(plan.name, plan.columns, plan.partitioned_by, plan.properties, steps)
+
+
+def _logs(calendar: Calendar, name: str, number: int, *, resting: int, files: int, last_night: int) -> TablePlan:
+    """Days of history, which a forecast needs: about `files` small files every four hours, and at 00:30 a compaction of
+    the day before, until `last_night` (days after the demo day). `resting`: small files that no compaction merges.
+    """
+    rng = random.Random(name)  # noqa: S311
+    writer = writer_of(f"ingest_{name.split('.')[1]}", calendar, number)
+    first = calendar.clock("00:00", -LOG_DAYS)
+    steps: list[Step] = [
+        Append(first, Files(LOG_FILES, stem="base"), writer, late_days=1),
+        Append(first + HOUR, Files(resting, (40 * MB, 90 * MB), 300_000, "resting"), writer, late_days=1),
+    ]
+    for at in range(first + 2 * HOUR, calendar.until - 2 * MINUTE, 4 * HOUR):
+        count = round(files * rng.uniform(0.8, 1.2) * (2 if rng.random() < BUSY_SHARE else 1))
+        small = Files(count, (9 * MB, 24 * MB), 60_000, f"small-{at // DAY}")
+        steps.append(Append(at + rng.randint(1, 50) * SECOND + rng.randint(0, 999), small, writer))
+    for days in range(1 - LOG_DAYS, last_night + 1):
+        if (night := calendar.clock("00:30", days)) < calendar.until:
+            into = Files(12, (110 * MB, 130 * MB), 0, "compacted")
+            steps.append(Compaction(night, f"small-{night // DAY - 1}", into))
+    return _table(name, EVENT_COLUMNS, "", PLAIN, steps)
 
 
 def _carts(calendar: Calendar) -> TablePlan:
