@@ -16,6 +16,7 @@ from limnograph.domain.forecasts.cases import FactColumns, ForecastCase, Forecas
 EPOCH_HOUR = 498_000
 HOUR_MS = 3_600_000
 PATHS = 48
+READER_METRICS = ("reader_seconds_per_gib", "reader_seconds")
 
 
 class Sight(NamedTuple):
@@ -83,8 +84,13 @@ def histories(seed: int, tables: int, days: int) -> list[ForecastCase]:
     return found
 
 
-def judged_fleet(seed: int, tables: int) -> list[JudgedCase]:
-    """Cases of one fleet with their truth."""
+def readers_fleet(seed: int, tables: int) -> list[JudgedCase]:
+    """Cases that ask about readers alone, to judge drivers: one outcome, and no oracle to speak of."""
+    return judged_fleet(seed, tables, paths=2, metrics=READER_METRICS)
+
+
+def judged_fleet(seed: int, tables: int, paths: int = PATHS, metrics: Sequence[str] = ()) -> list[JudgedCase]:
+    """Cases of one fleet with their truth. `metrics`: that are asked about; default: those of the kind."""
     rng = np.random.default_rng(seed)
     names = list(KINDS)
     kinds = [names[int(place)] for place in rng.permutation(tables) % len(names)]
@@ -95,12 +101,12 @@ def judged_fleet(seed: int, tables: int) -> list[JudgedCase]:
     hours = days * 24 + int(rng.integers(24))
     load = SharedLoad(rng, start)
     before = load.draw(rng, 0, hours, 1)
-    after = load.ahead(rng, before, max(horizons), PATHS)
+    after = load.ahead(rng, before, max(horizons), paths)
     world = World(params, start, rng)
     past = world.run(hours, before)
-    ahead = world.fork(PATHS, seed + 1)
+    ahead = world.fork(paths, seed + 1)
     future = ahead.run(max(horizons), after)
-    cared = world.fork(PATHS, seed + 1)
+    cared = world.fork(paths, seed + 1)
     cared.maintain()
     cared_future = cared.run(max(horizons), after)
     found = []
@@ -109,7 +115,7 @@ def judged_fleet(seed: int, tables: int) -> list[JudgedCase]:
         case = observed((past, row), float(params["target_file_bytes"][row, 0]), seen, rng, f"f{seed}-{row}")
         levels = true_levels(past, future, row, hours)
         kept = true_levels(past, cared_future, row, hours)
-        case, truth = ask(case, KINDS[kind].metrics, Futures(levels, kept, future, row), rng)
+        case, truth = ask(case, metrics or KINDS[kind].metrics, Futures(levels, kept, future, row), rng)
         found.append(JudgedCase(case, kind, KINDS[kind].harmless, KINDS[kind].hard, truth))
     return found
 

@@ -79,13 +79,13 @@ GOALS = (
         1.5,
         smaller=True,
     ),
-    Goal("driver named right", ">= 0.72", lambda results: results["driver"][0], 0.72, 0.0),
+    Goal("driver named right", ">= 0.72", lambda results: results["driver"][0], 0.72, 0.2),
     Goal(
         "driver above the best constant",
         ">= 0.10",
         lambda results: results["driver"][0] - results["driver_constant"],
         0.1,
-        -1.0,
+        -0.6,
     ),
     Goal("share of abstentions", "<= 0.08", lambda results: results["abstains"][0], 0.08, 0.2, smaller=True),
 )

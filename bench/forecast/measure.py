@@ -18,12 +18,17 @@ from forecast import fleets, second
 from forecast.fleets import JudgedCase
 from forecast.goals import GOALS
 from forecast.report import write_page
-from forecast.score import TableScore, TargetScore, scores, summary
-from limnograph.analysis.forecast import FleetPasts, load_model
+from forecast.score import TableScore, TargetScore, driver_summary, scores, summary
+from forecast.tune import answered
+from limnograph.analysis.forecast import load_model
 
 RESULTS = Path(__file__).with_name("results.json")
 GENERATORS = {"first": (fleets.judged_fleet, 60), "second": (second.judged_fleet, 32)}
+READERS = {"first": fleets.readers_fleet, "second": second.readers_fleet}
 SEEDS = {"first": range(70_001, 70_005), "second": range(300, 306)}
+READER_SEEDS = {"first": range(71_001, 71_009), "second": range(400, 408)}
+"""Fleets whose readers' drivers are judged, beside those of the other fleets: few readers cross."""
+CI_READER_SEEDS = {"first": range(72_001, 72_005), "second": range(500, 502)}
 
 
 def judged(generator: str, seed: int, tables: int | None = None) -> list[JudgedCase]:
@@ -32,25 +37,31 @@ def judged(generator: str, seed: int, tables: int | None = None) -> list[JudgedC
     return draw(seed, usual if tables is None else tables)
 
 
-def score_fleets(drawn: Sequence[Sequence[JudgedCase]]) -> dict[str, Any]:
-    """Numbers of the shipped model, adapted to each fleet's own past, as `limnograph forecast` does."""
+def reading(generator: str, seed: int) -> list[JudgedCase]:
+    """One fleet whose readers are asked about."""
+    return READERS[generator](seed, GENERATORS[generator][1])
+
+
+def score_fleets(drawn: Sequence[Sequence[JudgedCase]], readers: Sequence[Sequence[JudgedCase]]) -> dict[str, Any]:
+    """Numbers of the shipped model, adapted to each fleet's own past, as `limnograph forecast` does.
+
+    readers  fleets of which only the drivers are judged
+    """
     targets: list[TargetScore] = []
     tables: list[TableScore] = []
     seconds = 0.0
     for fleet in drawn:
-        cases = [each.case for each in fleet]
         begun = time.process_time()
-        pasts = FleetPasts()
-        pasts.add(cases)
-        forecaster = load_model()
-        answers = forecaster.adapted(pasts.adaptation(forecaster.model, cases[0].as_of)).forecast(cases)
+        answers = answered(load_model().model, fleet)
         seconds += time.process_time() - begun
         own_targets, own_tables = scores(fleet, answers)
         targets += own_targets
         tables += own_tables
     count = sum(len(fleet) for fleet in drawn)
+    named = [row for fleet in readers for row in scores(fleet, answered(load_model().model, fleet))[0]]
     return {
         **summary(targets, tables),
+        **driver_summary([*targets, *named]),
         "fleets": len(drawn),
         "cases": count,
         "seconds_per_1000": 1000 * seconds / count,
@@ -61,7 +72,8 @@ def check_floors() -> bool:
     """Whether a small fleet of each generator is above every floor."""
     good = True
     for name in GENERATORS:
-        found = score_fleets([judged(name, 11, 48 if name == "second" else 60)])
+        readers = [reading(name, seed) for seed in CI_READER_SEEDS[name]]
+        found = score_fleets([judged(name, 11, 48 if name == "second" else 60)], readers)
         for goal in GOALS:
             if "720" in goal.name and "targets_720" not in found:
                 continue
@@ -82,6 +94,8 @@ if __name__ == "__main__":
     results: dict[str, Any] = {"model": load_model().name}
     with ProcessPoolExecutor(given.processes) as pool:
         for name in GENERATORS:
-            results[name] = score_fleets(list(pool.map(judged, [name] * len(SEEDS[name]), SEEDS[name])))
+            drawn = list(pool.map(judged, [name] * len(SEEDS[name]), SEEDS[name]))
+            readers = list(pool.map(reading, [name] * len(READER_SEEDS[name]), READER_SEEDS[name]))
+            results[name] = score_fleets(drawn, readers)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     write_page()

@@ -180,7 +180,19 @@ def summary(targets: Sequence[TargetScore], tables: Sequence[TableScore]) -> dic
     week = [each for each in targets if not each.red]
     found["plain_targets"] = {name: _with_error(week, _plain_ap(name)) for name in PLAIN}
     found["plain_tables"] = {name: _with_error(tables, _plain_ap(name)) for name in PLAIN}
-    return {**found, **_alerts(tables), **_rest(targets)}
+    return {**found, **_alerts(tables), **_rest(targets), **driver_summary(targets)}
+
+
+def driver_summary(targets: Sequence[TargetScore]) -> dict[str, Any]:
+    """How often the first driver is right, and how often the best constant is."""
+    drivers = [each for each in targets if each.driver]
+    names = sorted({each.driver for each in drivers if each.driver})
+    constant = max((_mean([each.driver == name for each in drivers]) for name in names), default=float("nan"))
+    return {
+        "drivers": len(drivers),
+        "driver": _with_error(drivers, lambda part: _mean([e.driver == e.named for e in part])),
+        "driver_constant": constant,
+    }
 
 
 def _alerts(tables: Sequence[TableScore]) -> dict[str, Any]:
@@ -197,16 +209,11 @@ def _alerts(tables: Sequence[TableScore]) -> dict[str, Any]:
 
 def _rest(targets: Sequence[TargetScore]) -> dict[str, Any]:
     waits = [each for each in targets if each.wait_error is not None]
-    drivers = [each for each in targets if each.driver]
-    names = sorted({each.driver for each in drivers if each.driver})
-    constant = max((_mean([each.driver == name for each in drivers]) for name in names), default=float("nan"))
     silent = [each for each in targets if each.abstained]
     said = [each for each in targets if not each.abstained]
     cared = [each for each in targets if not each.red and each.cared.get(WEEK) is not None]
     return {
         "wait_error": _with_error(waits, lambda part: float(np.median([e.wait_error for e in part]))),
-        "driver": _with_error(drivers, lambda part: _mean([e.driver == e.named for e in part])),
-        "driver_constant": constant,
         "abstains": _with_error(targets, lambda part: _mean([bool(e.abstained) for e in part])),
         "width_abstained": float(np.median([e.width.get(WEEK, 0.0) for e in silent])) if silent else None,
         "width_said": float(np.median([e.width.get(WEEK, 0.0) for e in said])) if said else None,

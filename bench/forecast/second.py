@@ -7,12 +7,22 @@ cluster jumps between states.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from forecast.fleets import EPOCH_HOUR, PATHS, Futures, JudgedCase, Sight, ask, observed, true_levels
+from forecast.fleets import (
+    EPOCH_HOUR,
+    PATHS,
+    READER_METRICS,
+    Futures,
+    JudgedCase,
+    Sight,
+    ask,
+    observed,
+    true_levels,
+)
 from forecast.laws import COSTS, GIB, STATES, SUMS, Floats, Params
 
 Rng = np.random.Generator
@@ -260,17 +270,17 @@ class PlantWorld:
         self.changed_at = np.full(1, plant.changed_at)
         self.tag_at = np.full(1, plant.tag_at)
 
-    def fork(self, seed: int) -> PlantWorld:
+    def fork(self, seed: int, paths: int = PATHS) -> PlantWorld:
         """Futures of the table; the first is the outcome. What happens once happens in the others when it may."""
         other = object.__new__(PlantWorld)
         other.plant, other.start_hour, other.hour = self.plant, self.start_hour, self.hour
         other.rng = np.random.default_rng(seed)
-        other.s = {name: np.repeat(values, PATHS) for name, values in self.s.items()}
-        other.counts = [np.repeat(values, PATHS) for values in self.counts]
+        other.s = {name: np.repeat(values, paths) for name, values in self.s.items()}
+        other.counts = [np.repeat(values, paths) for values in self.counts]
         for name in ("changed_at", "tag_at"):
-            at = np.repeat(getattr(self, name), PATHS)
+            at = np.repeat(getattr(self, name), paths)
             if self.hour < at[0] < NEVER:
-                at[1:] = other.rng.integers(self.hour + 1, max(24 * 80, self.hour + 2), PATHS - 1)
+                at[1:] = other.rng.integers(self.hour + 1, max(24 * 80, self.hour + 2), paths - 1)
             setattr(other, name, at)
         return other
 
@@ -427,8 +437,13 @@ def _normal_share(z: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-1.702 * z)))
 
 
-def judged_fleet(seed: int, tables: int) -> list[JudgedCase]:
-    """Cases of one fleet with their truth."""
+def readers_fleet(seed: int, tables: int) -> list[JudgedCase]:
+    """Cases that ask about readers alone, to judge drivers: one outcome, and no oracle to speak of."""
+    return judged_fleet(seed, tables, paths=2, metrics=READER_METRICS)
+
+
+def judged_fleet(seed: int, tables: int, paths: int = PATHS, metrics: Sequence[str] = ()) -> list[JudgedCase]:
+    """Cases of one fleet with their truth. `metrics`: that are asked about; default: those of the kind."""
     rng = np.random.default_rng(seed)
     names = list(PLANTS)
     days = int(rng.choice([10, 18, 32, 48, 62]))
@@ -437,7 +452,7 @@ def judged_fleet(seed: int, tables: int) -> list[JudgedCase]:
     start = EPOCH_HOUR + 24 * int(rng.integers(0, 300))
     cluster = Cluster(rng)
     before, state = cluster.draw(rng, hours, 1)
-    after, _ = cluster.draw(rng, max(horizons), PATHS, state)
+    after, _ = cluster.draw(rng, max(horizons), paths, state)
     found = []
     for row, place in enumerate((rng.permutation(tables) % len(names)).tolist()):
         kind = PLANTS[names[place]]
@@ -445,13 +460,13 @@ def judged_fleet(seed: int, tables: int) -> list[JudgedCase]:
         world = PlantWorld(plant, start, rng)
         past = world.run(hours, before)
         own_seed = seed * 1_000 + row
-        future = world.fork(own_seed).run(max(horizons), after)
-        cared = world.fork(own_seed)
+        future = world.fork(own_seed, paths).run(max(horizons), after)
+        cared = world.fork(own_seed, paths)
         cared.maintain()
         kept = cared.run(max(horizons), after)
         skipped = hours - int(rng.integers(30, 24 * 8)) if rng.random() < 0.08 else 0
         case = observed((past, 0), 128.0 * 2**20, Sight(start, hours, skipped, horizons), rng, f"s{seed}-{row}")
         levels, cared_levels = true_levels(past, future, 0, hours), true_levels(past, kept, 0, hours)
-        case, truth = ask(case, plant.metrics, Futures(levels, cared_levels, future, 0), rng)
+        case, truth = ask(case, metrics or plant.metrics, Futures(levels, cared_levels, future, 0), rng)
         found.append(JudgedCase(case, names[place], plant.harmless, plant.hard, truth))
     return found

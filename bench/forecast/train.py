@@ -1,4 +1,6 @@
-"""`make train-forecast`: trains the model that ships with the product, on pasts that the first generator makes."""
+"""`make train-forecast`: trains the model that ships with the product, on pasts that the first generator makes, and
+tunes it on other fleets of that generator (`tune.py`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from forecast.fleets import histories
+from forecast.tune import tuned
 from limnograph.analysis.forecast.forecaster import SHIPPED
 from limnograph.analysis.forecast.load import common_load
 from limnograph.analysis.forecast.past import PastQuestions, joined, past_questions
@@ -41,6 +44,6 @@ if __name__ == "__main__":
     begun = time.process_time()
     asked = joined([questions(given.seed + fleet) for fleet in range(given.fleets)])
     print(f"{len(asked.crossed)} questions in {time.process_time() - begun:.0f} s of CPU", flush=True)
-    model = fit(asked, f"shipped-{given.fleets * TABLES}-tables", rounds=given.rounds)
+    model = tuned(fit(asked, f"shipped-{given.fleets * TABLES}-tables", rounds=given.rounds))
     given.into.write_bytes(model.to_bytes())
     print(f"{given.into.stat().st_size} bytes, {time.process_time() - begun:.0f} s of CPU")

@@ -8,10 +8,12 @@ import pytest
 from forecast_cases import case, rising, runs, sawtooth
 from limnograph.analysis.forecast import Model, better_than, parse_model
 from limnograph.analysis.forecast.features import CROSS_FEATURES
+from limnograph.analysis.forecast.model import NO_TUNING, step_of
 from limnograph.analysis.forecast.past import PastQuestions, past_questions
 from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.analysis.forecast.training import fit, train
 from limnograph.analysis.forecast.trees import from_boosting
+from limnograph.analysis.forecast.tuning import Tuning
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.forecasts.cases import ForecastCase
 
@@ -53,6 +55,21 @@ def test_a_stored_model_answers_as_the_trained_one(model: Model, asked: PastQues
     stored = parse_model(model.to_bytes())
     np.testing.assert_array_equal(stored.crossing(asked.cross), model.crossing(asked.cross))
     np.testing.assert_array_equal(stored.moves(asked.quantile, 168), model.moves(asked.quantile, 168))
+
+
+def test_a_tuning_is_stored_and_widens_and_shifts_one_step(model: Model) -> None:
+    sides = NO_TUNING.sides.copy()
+    sides[0, 2] = 2.0, 3.0
+    odds = NO_TUNING.odds.copy()
+    odds[0] = 0.5, -1.0
+    stored = parse_model(model._replace(tuning=Tuning(odds, sides, 0.3)).to_bytes()).tuning
+    assert stored.alert == 0.3
+    moves = np.array([[-1.0], [0.0], [1.0]])
+    assert stored.scaled(moves, np.array([2]), step_of(24)).ravel().tolist() == [-2.0, 0.0, 3.0]
+    assert stored.scaled(moves, np.array([1]), step_of(24)).ravel().tolist() == [-1.0, 0.0, 1.0]
+    assert stored.shifted(np.array([2.0]), step_of(30)).tolist() == [0.0]
+    assert stored.shifted(np.array([2.0]), step_of(168)).tolist() == [2.0]
+    assert parse_model(model.to_bytes()).tuning.alert == 0.5
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 99, b"\x80\x04N."])

@@ -11,9 +11,9 @@ from limnograph.analysis.forecast.views import TABLE_NUMBERS
 from limnograph.domain.forecasts.answers import AbstainReason
 
 SHORT_H = 3 * DAY_H
-WIDE = 1.9
+WIDE = 2.2
 """Log ratio of the interval's ends at a week, from which on the interval says nothing."""
-WIDE_SHORT = 1.2
+WIDE_SHORT = 1.4
 _SHORT_D = 5
 _BUSIER = TABLE_NUMBERS.index("busier")
 _HISTORY = TABLE_NUMBERS.index("history_days")

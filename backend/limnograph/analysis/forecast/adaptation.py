@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.forecast.grid import DAY_H, Floats, Longs
-from limnograph.analysis.forecast.model import QUANTILES, STEPS, Model, steps_of
+from limnograph.analysis.forecast.model import QUANTILES, STEPS, Model, step_of
 from limnograph.analysis.forecast.past import PastQuestions, past_questions
 from limnograph.analysis.forecast.series import HistoryGrid
 
@@ -34,12 +34,12 @@ class Adaptation(NamedTuple):
 
     def shifted(self, odds: Floats, metric: Longs, hours: int) -> Floats:  # noqa: ARG002
         """Log odds after the correction."""
-        slope, shift = self.odds.get(int(steps_of(np.array([hours]))[0]), (1.0, 0.0))
+        slope, shift = self.odds.get(step_of(hours), (1.0, 0.0))
         return slope * odds + shift
 
     def scaled(self, moves: Floats, metric: Longs, hours: int) -> Floats:  # noqa: ARG002
         """Quantiles `[3, view]` after the correction."""
-        low, high = self.sides.get(int(steps_of(np.array([hours]))[0]), (1.0, 1.0))
+        low, high = self.sides.get(step_of(hours), (1.0, 1.0))
         middle = moves[1]
         return np.stack([middle - low * (middle - moves[0]), middle, middle + high * (moves[2] - middle)])
 

@@ -22,8 +22,8 @@ from limnograph.domain.forecasts.answers import (
 from limnograph.domain.forecasts.cases import ForecastCase, ForecastMetric
 from limnograph.domain.time import Millis
 
-ALERT_P = 0.5
 ALERT_H = 168
+_LIKELY = 0.5
 _TOGETHER = 0.5
 """How independent the targets of one table are: 0: the largest probability is the risk, 1: fully."""
 
@@ -55,16 +55,16 @@ class TargetNumbers(NamedTuple):
 
 
 def table_answer(
-    case: ForecastCase, numbers: Sequence[TargetNumbers], why: Sequence[AbstainReason | None]
+    case: ForecastCase, numbers: Sequence[TargetNumbers], why: Sequence[AbstainReason | None], alert: float
 ) -> TableForecast:
-    """The answer to a case."""
+    """The answer to a case. `alert`: least risk within a week of a table on the list."""
     targets = [_target(case, each, reason) for each, reason in zip(numbers, why, strict=True)]
     open_curves = [each.curve for each in numbers if not each.red and each.known]
     risk = [
         HorizonRisk(hours=hours, p=_joint([curve[hours] for curve in open_curves])) for hours in case.horizons_hours
     ]
     within = [each.p for each in risk if each.hours <= ALERT_H]
-    return TableForecast(id=case.id, risk=risk, alert=bool(within and max(within) >= ALERT_P), targets=targets)
+    return TableForecast(id=case.id, risk=risk, alert=bool(within and max(within) >= alert), targets=targets)
 
 
 def target_signals(series: HistoryGrid, numbers: TargetNumbers) -> TargetSignals:
@@ -94,7 +94,7 @@ def crossing_hour(curve: Mapping[int, float], p: float) -> float | None:
 
 
 def _target(case: ForecastCase, numbers: TargetNumbers, reason: AbstainReason | None) -> TargetForecast:
-    at = None if numbers.red or not numbers.known else crossing_hour(numbers.curve, 0.5)
+    at = None if numbers.red or not numbers.known else crossing_hour(numbers.curve, _LIKELY)
     return TargetForecast(
         metric=numbers.metric,
         horizons=[_horizon(hours, numbers) for hours in case.horizons_hours],
@@ -134,7 +134,7 @@ def _range(case: ForecastCase, numbers: TargetNumbers) -> tuple[Millis | None, M
     if numbers.red or not numbers.known or not numbers.curve:
         return None, None
     final = list(numbers.curve.values())[-1]
-    if final < ALERT_P:
+    if final < _LIKELY:
         return None, None
     first, last = (crossing_hour(numbers.curve, share * final) for share in (0.1, 0.9))
     return tuple(None if each is None else Millis(case.as_of + round(each) * HOUR_MS) for each in (first, last))  # type: ignore[return-value]

@@ -1,65 +1,85 @@
 """How a reader follows the structure of its table: log seconds per log of each structural metric.
 
-A regression of the reader's log level on log levels of the structure, over days of the last four weeks, with what is
-usual as a prior: few tables move enough to tell more.
+A regression of the log of each run on logs of the structure at its start, over four weeks, without the fleet's common
+load. Runs see the saw-tooth within a day, which levels average out: they tell more than days. What is usual is the
+prior, and weighs the more the noisier the runs are.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from limnograph.analysis.forecast.grid import DAY_H, Floats, Longs
-from limnograph.analysis.forecast.series import HistoryGrid
+from limnograph.analysis.forecast.grid import DAY_H, HOUR_MS, Floats
+from limnograph.analysis.forecast.series import GIB, HistoryGrid
 
 STRUCTURE = ("small_files", "total_bytes", "manifests", "total_delete_files", "skew_max_over_median")
 """Metrics that readers may follow."""
-USUAL = {
-    "small_files": 0.3,
-    "total_bytes": 0.8,
-    "manifests": 0.15,
-    "total_delete_files": 0.3,
-    "skew_max_over_median": 0.25,
-}
-"""Responses of `reader_seconds`: log seconds per log of the metric."""
-_PER_GIB = {**USUAL, "total_bytes": 0.0}
-_SPREAD = 0.2
-_NOISE = 0.1
+_BYTES = STRUCTURE.index("total_bytes")
+_USUAL = (0.2, 0.2, 0.15, 0.2, 0.2)
+_USUAL_OF_READ = 0.5
+"""Log seconds per log of the bytes that a run reads."""
+_PER_GIB = (0.2, 0.0, 0.15, 0.2, 0.2)
+_PER_GIB_OF_READ = -0.3
+"""A fixed cost is spread over more bytes."""
+_SPREAD = 0.3
+_LEAST_NOISE = 0.06
 _HISTORY_D = 28
+_LEAST_RUNS = 8
 _ROUNDS = 25
+_FAR = 3.0
 
 
 def responses(series: HistoryGrid, metric: str, cut: int) -> dict[str, float]:
     """Response of a reader's level to each structural metric, not negative."""
-    prior = _PER_GIB if metric == "reader_seconds_per_gib" else USUAL
-    back = cut - np.arange(0, min(cut, _HISTORY_D * DAY_H), DAY_H)
-    level = _logs(series, metric, back) - np.array([series.mean_load(int(place), 1) for place in back])
-    structure = np.stack([_logs(series, name, back) for name in STRUCTURE], axis=1)
-    known = np.isfinite(level)
-    found = np.array([prior[name] for name in STRUCTURE])
-    if known.sum() < 4:
-        return dict(zip(STRUCTURE, found.tolist(), strict=True))
-    there = np.isfinite(structure) & known[:, None]
-    means = np.where(there, structure, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    x = np.nan_to_num(structure[known] - means)
-    y = level[known] - level[known].mean()
-    fitted = _fit(x, y, found)
-    return dict(zip(STRUCTURE, fitted.tolist(), strict=True))
+    per_gib = metric == "reader_seconds_per_gib"
+    prior = np.array([*_PER_GIB, _PER_GIB_OF_READ] if per_gib else [*_USUAL, _USUAL_OF_READ])
+    fitted = prior
+    times, seconds, read = series.runs()
+    hour = times // HOUR_MS - series.start
+    known = (hour >= max(cut - _HISTORY_D * DAY_H, 1)) & (hour < cut) & (seconds > 0)
+    if per_gib:
+        known &= read > 0
+    if known.sum() >= _LEAST_RUNS:
+        log_read = np.log(np.where(read[known] > 0, read[known], np.nan) / GIB)
+        logs = np.log(seconds[known]) - series.load_at(times[known]) - (log_read if per_gib else 0.0)
+        columns = [*(_logs(series, name)[hour[known]] for name in STRUCTURE), log_read]
+        least = np.array([0.0] * len(STRUCTURE) + [-1.0 if per_gib else 0.0])
+        fitted = _fit(np.stack(columns, axis=1), logs, prior, least)
+    found = fitted[: len(STRUCTURE)].copy()
+    if not per_gib:
+        found[_BYTES] += fitted[-1]
+    return dict(zip(STRUCTURE, found.tolist(), strict=True))
 
 
-def _fit(x: Floats, y: Floats, prior: Floats) -> Floats:
-    """Least squares with a prior around `prior`, by coordinates, not below 0."""
+def _fit(logs: Floats, level: Floats, prior: Floats, least: Floats) -> Floats:
+    """Least squares with a prior around `prior`, by coordinates, not below `least`."""
+    there = np.isfinite(logs)
+    means = np.where(there, logs, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    x = np.where(there, logs - means, 0.0)
+    y, noise = _without_spikes(level)
+    weight = (max(2 * noise, _LEAST_NOISE) / _SPREAD) ** 2
+    products, moves = x.T @ x, x.T @ y
     found = prior.copy()
-    weight = (_NOISE / _SPREAD) ** 2
-    norms = (x**2).sum(axis=0)
     for _ in range(_ROUNDS):
         for place in range(found.size):
-            rest = y - x @ found + x[:, place] * found[place]
-            found[place] = max(0.0, (x[:, place] @ rest + weight * prior[place]) / (norms[place] + weight))
+            own = products[place, place]
+            rest = moves[place] - products[place] @ found + own * found[place]
+            found[place] = max(least[place], (rest + weight * prior[place]) / (own + weight))
     return found
 
 
-def _logs(series: HistoryGrid, metric: str, back: Longs) -> Floats:
-    levels = series.levels(metric)
-    top = np.fmax.reduce(levels) if levels.size else np.nan
+def _without_spikes(level: Floats) -> tuple[Floats, float]:
+    """Moves around the median, with the far ones clipped, and the noise from one run to the next."""
+    y = level - np.median(level)
+    steps = np.diff(level)
+    noise = max(1.4826 * float(np.median(np.abs(steps - np.median(steps)))) / np.sqrt(2), 0.02)
+    far = _FAR * max(noise, float(np.quantile(np.abs(y), 0.9)))
+    y = np.clip(y, -far, far)
+    return y - y.mean(), noise
+
+
+def _logs(series: HistoryGrid, metric: str) -> Floats:
+    states = series.states(metric)
+    top = np.fmax.reduce(states) if states.size else np.nan
     floor = 0.05 * top + 1e-6 if np.isfinite(top) else 1e-6
-    return np.asarray(np.log(np.maximum(levels[back], 0) + floor))
+    return np.asarray(np.log(np.maximum(states, 0) + floor))

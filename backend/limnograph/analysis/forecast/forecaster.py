@@ -18,10 +18,11 @@ from limnograph.analysis.forecast.following import STRUCTURE, responses
 from limnograph.analysis.forecast.grid import DAY_H, Floats
 from limnograph.analysis.forecast.load import FleetLoad, common_load
 from limnograph.analysis.forecast.maintained import reset_state
-from limnograph.analysis.forecast.model import Model, parse_model
+from limnograph.analysis.forecast.model import NO_TUNING, Model, parse_model, step_of
 from limnograph.analysis.forecast.results import BytesQuantiles, Forecasted
 from limnograph.analysis.forecast.series import READERS, HistoryGrid
-from limnograph.analysis.forecast.views import LevelView, ViewBlock, view_block
+from limnograph.analysis.forecast.tuning import ALERT_P, Tuning
+from limnograph.analysis.forecast.views import LevelView, ViewBlock, log_growth, view_block
 from limnograph.domain.forecasts.cases import ForecastCase
 
 SHIPPED = "forecast-model.npz"
@@ -63,7 +64,7 @@ class Forecaster:
         block = view_block(rows.views)
         futures = Futures.drawn(block, -(-longest // DAY_H))
         asked = np.array(rows.targets, np.int64)
-        odds = self._crossings(block.of(asked), futures.of(asked), rows.thresholds, curve)
+        odds = self._crossings(block.of(asked), futures.of(asked), rows.thresholds, curve, self.model.tuning)
         chunk = _ChunkForecast(
             rows=rows,
             level=block.level,
@@ -72,6 +73,7 @@ class Forecaster:
             quantiles={each: self._levels(block, futures, each) for each in hours},
             odds=dict(zip(curve, odds, strict=True)),
             maintained=self._maintained(rows, curve),
+            alert=self.model.tuning.alert,
         )
         return [_forecast(series, chunk, place) for place, series in enumerate(fleet)]
 
@@ -81,15 +83,19 @@ class Forecaster:
         z = self.adaptation.scaled(
             self.model.moves(quantile_features(block, futures, hours), hours), block.metric, hours
         )
+        z = self.model.tuning.scaled(z, block.metric, step_of(hours))
         found = (block.level + block.floor) * np.exp(np.clip(centre + z * width, -9, 9)) - block.floor
         return np.maximum(found, 0.0)
 
-    def _crossings(self, block: ViewBlock, futures: Futures, threshold: Floats, curve: Sequence[int]) -> Floats:
+    def _crossings(
+        self, block: ViewBlock, futures: Futures, threshold: Floats, curve: Sequence[int], tuning: Tuning
+    ) -> Floats:
         """Probability of crossing within each horizon of `curve`, never falling: `[horizon, view]`."""
         rows = []
         for hours in curve:
             odds = self.model.crossing(cross_features(block, futures, threshold, hours))
-            rows.append(1 / (1 + np.exp(-self.adaptation.shifted(odds, block.metric, hours))))
+            adapted = self.adaptation.shifted(odds, block.metric, hours)
+            rows.append(1 / (1 + np.exp(-tuning.shifted(adapted, step_of(hours)))))
         found: Floats = np.maximum.accumulate(np.stack(rows), axis=0)
         return found
 
@@ -101,7 +107,8 @@ class Forecaster:
         by_place = dict(zip(rows.targets, zip(rows.resets, rows.thresholds.tolist(), strict=True), strict=True))
         block = view_block([rows.views[place]._replace(reset=by_place[place][0]) for place in reset])
         futures = Futures.drawn(block, -(-curve[-1] // DAY_H))
-        odds = self._crossings(block, futures, np.array([by_place[place][1] for place in reset]), curve)
+        limits = np.array([by_place[place][1] for place in reset])
+        odds = self._crossings(block, futures, limits, curve, NO_TUNING)  # a tuning is learnt without maintenance
         return {place: dict(zip(curve, odds[:, row].tolist(), strict=True)) for row, place in enumerate(reset)}
 
 
@@ -131,7 +138,7 @@ class _CaseRows(NamedTuple):
 
 class _ChunkForecast(NamedTuple):
     """What the model says about a chunk. By horizon: `quantiles` `[3, view]`, `odds`: probability of each target.
-    `maintained`: probability by horizon, by view of a target.
+    `maintained`: probability by horizon, by view of a target. `alert`: least risk of a table on the list.
     """
 
     rows: _CaseRows
@@ -141,12 +148,13 @@ class _ChunkForecast(NamedTuple):
     quantiles: dict[int, Floats]
     odds: dict[int, Floats]
     maintained: dict[int, dict[int, float]]
+    alert: float
 
     def numbers(self, series: HistoryGrid, case: int) -> list[TargetNumbers]:
         """Numbers of each target of a case."""
         row_of = {place: row for row, place in enumerate(self.rows.targets)}
         horizons = list(series.case.horizons_hours)
-        growth = self.growth(case, horizons)
+        growth = self.growth(series, case, horizons)
         found = []
         for target in series.case.targets:
             place = self.rows.place[case, target.metric]
@@ -167,9 +175,9 @@ class _ChunkForecast(NamedTuple):
             )
         return found
 
-    def growth(self, case: int, horizons: Sequence[int]) -> dict[str, float]:
-        """Log growth of each structural metric until the horizon nearest to a week, between its median and its upper
-        end: a crossing happens where something grows more than it usually does.
+    def growth(self, series: HistoryGrid, case: int, horizons: Sequence[int]) -> dict[str, float]:
+        """Log growth of each structural metric: until the horizon nearest to a week, by its upper end, because a
+        crossing happens where something grows more than it usually does; and in the last week.
         """
         if not horizons:
             return {}
@@ -179,8 +187,10 @@ class _ChunkForecast(NamedTuple):
             place = self.rows.place.get((case, name))
             if place is not None and np.isfinite(self.level[place]):
                 level, floor = float(self.level[place]), float(self.floor[place])
-                high = float(self.quantiles[hours][1:, place].mean())
-                found[name] = float(np.log((high + floor) / (level + floor)))
+                high = float(self.quantiles[hours][2, place])
+                ahead = float(np.log((high + floor) / (level + floor)))
+                behind = log_growth(series, name, series.hours, 7)
+                found[name] = float(np.fmax(ahead, 0.0) + np.fmax(behind, 0.0))
         return found
 
 
@@ -214,7 +224,7 @@ def _forecast(series: HistoryGrid, chunk: _ChunkForecast, case: int) -> Forecast
     size = place[case, "total_bytes"]
     quantiles = chunk.quantiles if np.isfinite(chunk.level[size]) else {}
     return Forecasted(
-        table_answer(series.case, numbers, why),
+        table_answer(series.case, numbers, why, chunk.alert),
         [target_signals(series, each) for each in numbers],
         [
             BytesQuantiles(each, *map(float, quantiles[each][:, size]))
@@ -225,4 +235,4 @@ def _forecast(series: HistoryGrid, chunk: _ChunkForecast, case: int) -> Forecast
 
 
 def _empty(series: HistoryGrid) -> Forecasted:
-    return Forecasted(table_answer(series.case, [], []), [], [])
+    return Forecasted(table_answer(series.case, [], [], ALERT_P), [], [])

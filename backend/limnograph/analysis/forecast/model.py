@@ -9,20 +9,23 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.forecast.features import CROSS_FEATURES, QUANTILE_FEATURES
-from limnograph.analysis.forecast.grid import Floats, Longs
+from limnograph.analysis.forecast.grid import Floats
 from limnograph.analysis.forecast.logistic import Logistic
 from limnograph.analysis.forecast.past import PastQuestions
 from limnograph.analysis.forecast.trees import Trees
+from limnograph.analysis.forecast.tuning import Tuning, no_tuning, stored_tuning
+from limnograph.analysis.forecast.views import METRICS
 from limnograph.domain.errors import InvalidInput
 
 QUANTILES = (0.1, 0.5, 0.9)
 STEPS = (24, 72, 168, 336, 720)
 FORMAT = 1
+NO_TUNING = no_tuning(len(STEPS), len(METRICS))
 
 
 class Model(NamedTuple):
     """`cross`: None: `logistic` answers; `quantiles`: three, or empty: `table[step, quantile]` answers, in units of the
-    bootstrap's width around its median.
+    bootstrap's width around its median. `tuning`: what is known of its calibration.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Model(NamedTuple):
     cross: Trees | None
     quantiles: tuple[Trees, ...]
     table: Floats
+    tuning: Tuning = NO_TUNING
 
     def crossing(self, rows: Floats) -> Floats:
         """Log odds of a crossing, by rows of `CROSS_FEATURES`."""
@@ -40,7 +44,7 @@ class Model(NamedTuple):
         if self.quantiles:
             found = np.stack([each.predict(rows) for each in self.quantiles])
         else:
-            found = np.repeat(self.table[_nearest(hours)][:, None], len(rows), axis=1)
+            found = np.repeat(self.table[step_of(hours)][:, None], len(rows), axis=1)
         return np.sort(found, axis=0)
 
     def to_bytes(self) -> bytes:
@@ -50,6 +54,7 @@ class Model(NamedTuple):
             "name": np.array(self.name),
             "features": np.array("\n".join([*CROSS_FEATURES, "", *QUANTILE_FEATURES])),
             "table": self.table,
+            **self.tuning.arrays(),
             **self.logistic.arrays("logistic"),
             **(self.cross.arrays("cross") if self.cross else {}),
         }
@@ -75,7 +80,8 @@ def parse_model(content: bytes) -> Model:
     if logistic is None:
         raise InvalidInput("model", "has no logistic regression")
     quantiles = tuple(each for q in QUANTILES if (each := Trees.stored(arrays, f"q{q}")))
-    return Model(str(arrays["name"]), logistic, Trees.stored(arrays, "cross"), quantiles, arrays["table"])
+    tuning = stored_tuning(arrays, len(STEPS), len(METRICS))
+    return Model(str(arrays["name"]), logistic, Trees.stored(arrays, "cross"), quantiles, arrays["table"], tuning)
 
 
 def read_arrays(path: Path) -> Model:
@@ -86,7 +92,7 @@ def read_arrays(path: Path) -> Model:
 def quantile_table(asked: PastQuestions) -> Floats:
     """Quantiles of the moves of each step of horizons."""
     z = (asked.moved - asked.centre) / asked.width
-    step = np.array([_nearest(hours) for hours in np.unique(asked.quantile_hours)])
+    step = np.array([step_of(hours) for hours in np.unique(asked.quantile_hours)])
     found = np.tile(np.array([-0.6, 0.0, 0.6]), (len(STEPS), 1))
     for hours, place in zip(np.unique(asked.quantile_hours), step, strict=True):
         found[place] = np.quantile(z[asked.quantile_hours == hours], QUANTILES)
@@ -104,10 +110,6 @@ def better_than(old: Model, new: Model, newest_week: PastQuestions) -> bool:
     return len(newest_week.crossed) > 0 and brier(new, newest_week) < brier(old, newest_week)
 
 
-def _nearest(hours: int) -> int:
+def step_of(hours: int) -> int:
+    """Index of the nearest step of a horizon."""
     return int(np.argmin([abs(np.log(hours / each)) for each in STEPS]))
-
-
-def steps_of(hours: Longs) -> Longs:
-    """Index of the nearest step of each horizon."""
-    return np.array([_nearest(int(each)) for each in hours], np.int64)

@@ -77,6 +77,10 @@ class HistoryGrid:
         last = self.start + cut
         return self._load.mean(last - days * DAY_H, last)
 
+    def load_at(self, times: Longs) -> Floats:
+        """Log of the cluster's load at instants in ms."""
+        return self._load.at(times)
+
     def _spread(self, name: str) -> Floats:
         values = np.nan_to_num(self.column(name))
         found = np.zeros(self.hours)

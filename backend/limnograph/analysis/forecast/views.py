@@ -178,8 +178,8 @@ def _table_numbers(view: LevelView) -> tuple[float, ...]:
         series.mean_load(cut, 1),
         series.mean_load(cut, 7),
         *_reader_numbers(view),
-        *(_growth(series, name, cut, 7) for name in STRUCTURE),
-        *(_growth(series, name, cut, 1) for name in STRUCTURE),
+        *(log_growth(series, name, cut, 7) for name in STRUCTURE),
+        *(log_growth(series, name, cut, 1) for name in STRUCTURE),
     )
 
 
@@ -199,13 +199,15 @@ def _reader_numbers(view: LevelView) -> tuple[float, float, float]:
         return np.nan, np.nan, np.nan
     response = responses(series, metric, cut)
     week, month = (
-        float(np.nansum([response[name] * _growth(series, name, cut, days) for name in STRUCTURE])) for days in (7, 28)
+        float(np.nansum([response[name] * log_growth(series, name, cut, days) for name in STRUCTURE]))
+        for days in (7, 28)
     )
     drops = find_drops(series.states("small_files")[max(0, cut - WINDOW_H) : cut])
     return week, month, drops.since_h / drops.usual_h
 
 
-def _growth(series: HistoryGrid, metric: str, cut: int, days: int) -> float:
+def log_growth(series: HistoryGrid, metric: str, cut: int, days: int) -> float:
+    """Log growth of a level over the days before index `cut`; NaN where it is not known."""
     levels = series.levels(metric)
     before = levels[max(cut - days * DAY_H, 0)]
     floor = 0.02 * max(before, levels[cut]) + 1e-6
