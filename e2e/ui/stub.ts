@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { root } from '../browser.ts';
 import { forecastAnswer } from './forecast-story.ts';
+import { lineageAnswer } from './lineage-story.ts';
 import { DASHBOARD, HEADERS } from './headers.ts';
 import { maintenanceAnswer } from './maintenance-story.ts';
 import { Notebook } from './notebook.ts';
@@ -127,7 +128,7 @@ export class Stub {
     const question = questionOf(url);
     this.asked.push(question);
     this.log.push(`asked ${url.pathname}`);
-    const told = maintenanceAnswer(url) ?? forecastAnswer(url);
+    const told = maintenanceAnswer(url) ?? forecastAnswer(url) ?? lineageAnswer(url);
     const recorded =
       (told && { status: 200, body: told }) ??
       recordings.get(question) ??
