@@ -102,6 +102,7 @@ PROSE = {
     "lakehouse-finding-critical": (),
     "lakehouse-finding-warning": (),
     "lakehouse-finding-info": (),
+    "lakehouse-table-at-risk": (),
     "lakehouse-streaming-lag": (
         "{stream_lag_seconds:,.0f} seconds",
         "more than {stream_lag_seconds:time} from the checkpoint",
