@@ -107,7 +107,9 @@ def test_idle_streams_and_half_sent_requests_do_not_affect_other_clients(serving
     told = own_numbers(serving)
     assert (told["limnograph_streams"], told["limnograph_streams_refused_total"]) == (STREAMS + 100, 50)
     assert told["limnograph_page_hits_total"] + told["limnograph_page_stale_total"] > 0
-    assert set(told) == {metric.name for metric in (*SERVER_METRICS, UNVERIFIED)}
+    known = {metric.name for metric in (*SERVER_METRICS, UNVERIFIED)}
+    # no pipeline has made a forecast here: what is not known has no sample
+    assert set(told) == {name for name in known if not name.startswith("limnograph_forecast_")}
 
 
 def test_a_drain_ends_streams_too(serving) -> None:

@@ -20,22 +20,22 @@ ALERT_P = 0.5
 
 
 class Tuning(NamedTuple):
-    """`odds[step]`: slope and shift; `sides[step, metric]`: factors of the lower and upper side; `alert`: least risk
-    within a week of a table on the list. Steps are those of `model.STEPS`, metrics those of `views.METRICS`.
+    """`odds[row]`: slope and shift; `sides[row, metric]`: factors of the lower and upper side; `alert`: least risk
+    within a week of a table on the list. Rows are those of `model.STEPS`, metrics those of `views.METRICS`.
     """
 
     odds: Floats
     sides: Floats
     alert: float
 
-    def shifted(self, odds: Floats, step: int) -> Floats:
+    def shifted(self, odds: Floats, row: int) -> Floats:
         """Log odds after the correction."""
-        slope, shift = self.odds[step]
+        slope, shift = self.odds[row]
         return np.asarray(slope * odds + shift)
 
-    def scaled(self, moves: Floats, metric: Longs, step: int) -> Floats:
+    def scaled(self, moves: Floats, metric: Longs, row: int) -> Floats:
         """Quantiles `[3, view]` after the correction."""
-        low, high = self.sides[step, metric].T
+        low, high = self.sides[row, metric].T
         middle = moves[1]
         return np.stack([middle - low * (middle - moves[0]), middle, middle + high * (moves[2] - middle)])
 
