@@ -21,6 +21,7 @@ from metadata_writer import MetadataTable
 CHURN = (PolicyReader("churn", DAY_US),)
 COMPACT = rule(actions=frozenset({"compact"}))
 EXPIRE = rule(actions=frozenset({"expire"}), retain=RetainedSnapshots(DAY_US, 2), readers=CHURN)
+ORPHANS = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
 
 
 @pytest.fixture
@@ -35,6 +36,15 @@ def expirable(lake: MaintainedLake, table: str = "orders") -> MetadataTable:
     lake.append(made, "eu")
     lake.later(6 * DAY_MS)
     return made
+
+
+def cleaned(lake: MaintainedLake, folder: Path) -> tuple[MetadataTable, Path]:
+    """A table whose unreferenced files a user lets be removed, and one that lies long enough below its location."""
+    table = lake.add(files=3)
+    lake.later(9 * DAY_MS)
+    left = aged(folder / "orders/data/left.parquet", 8, lake.clock.micros)
+    approved(lake, proposal(lake, ORPHANS))
+    return table, left
 
 
 def proposal(lake: MaintainedLake, own: Any) -> PlanFact:
@@ -200,70 +210,50 @@ def test_a_table_that_forbids_deletion_after_the_approval_is_refused(lake: Maint
 
 
 def test_a_location_that_moved_is_not_cleaned(lake: MaintainedLake, tmp_path: Path) -> None:
-    table = lake.add(files=3)
-    lake.later(9 * DAY_MS)
-    left = aged(tmp_path / "orders/data/left.parquet", 8, lake.clock.micros)
-    own = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
-    approved(lake, proposal(lake, own))
+    table, left = cleaned(lake, tmp_path)
     table.edit = lambda document: document.update(location=f"file://{tmp_path}/orders/data")
     table.write()
-    assert ran(lake, own)[0][0] in {"refused", "superseded"}
+    assert ran(lake, ORPHANS)[0][0] in {"refused", "superseded"}
     assert lake.maintainer.ran == []
     assert left.exists()
 
 
 @pytest.mark.parametrize("key", ["write.data.path", "write.metadata.path", "write.object-storage.path"])
 def test_files_that_another_table_writes_here_are_not_removed(lake: MaintainedLake, tmp_path: Path, key: str) -> None:
-    lake.add(files=3)
-    lake.later(9 * DAY_MS)
-    theirs = aged(tmp_path / "orders/data/precious.parquet", 8, lake.clock.micros)
-    own = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
-    approved(lake, proposal(lake, own))
+    _, theirs = cleaned(lake, tmp_path)
     guest = lake.add("guest", files=1)
     guest.set_property(key, f"file://{tmp_path}/orders/data")
-    assert ran(lake, own)[0] == ("refused", "H7_nested_location")
+    assert ran(lake, ORPHANS)[0] == ("refused", "H7_nested_location")
     assert theirs.exists()
 
 
 def test_files_that_another_table_imported_are_not_removed(lake: MaintainedLake, tmp_path: Path) -> None:
     """As `add_files` does it: the files stay where they are, and only the manifests of the other table name them."""
-    lake.add(files=3)
-    lake.later(9 * DAY_MS)
-    theirs = aged(tmp_path / "orders/data/precious.parquet", 8, lake.clock.micros)
-    own = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
-    approved(lake, proposal(lake, own))
+    _, theirs = cleaned(lake, tmp_path)
     guest = lake.add("guest", files=1)
     guest.append(guest.file("eu")._replace(path=f"file://{theirs}"))
     guest.delete(*[file for file in guest.files() if file.path == f"file://{theirs}"])
     assert f"file://{theirs}" not in {file.path for file in guest.files()}, "only an older snapshot needs it"
-    assert ran(lake, own)[0] == ("refused", "H7_nested_location")
+    assert ran(lake, ORPHANS)[0] == ("refused", "H7_nested_location")
     assert theirs.exists()
 
 
 def test_manifests_of_others_that_cannot_be_read_protect_all_files(lake: MaintainedLake, tmp_path: Path) -> None:
-    lake.add(files=3)
-    lake.later(9 * DAY_MS)
-    left = aged(tmp_path / "orders/data/left.parquet", 8, lake.clock.micros)
-    own = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
-    approved(lake, proposal(lake, own))
+    _, left = cleaned(lake, tmp_path)
     damaged = lake.add("damaged", files=1)
     for manifest in damaged.manifests[damaged.head() or 0]:
         Path(manifest.path.removeprefix("file://")).unlink()
-    assert ran(lake, own)[0] == ("refused", "H7_nested_location")
+    assert ran(lake, ORPHANS)[0] == ("refused", "H7_nested_location")
     assert left.exists()
 
 
 def test_a_table_whose_folders_are_not_known_keeps_unreferenced_files_of_others(
     lake: MaintainedLake, tmp_path: Path
 ) -> None:
-    lake.add(files=3)
-    lake.later(9 * DAY_MS)
-    left = aged(tmp_path / "orders/data/left.parquet", 8, lake.clock.micros)
-    own = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
-    approved(lake, proposal(lake, own))
+    _, left = cleaned(lake, tmp_path)
     damaged = lake.add("damaged", files=1)
     Path(damaged.metadata_location.removeprefix("file://")).write_bytes(b"{}")
-    assert ("refused", "H7_nested_location") in ran(lake, own)
+    assert ("refused", "H7_nested_location") in ran(lake, ORPHANS)
     assert left.exists()
 
 
@@ -279,11 +269,10 @@ def test_symbolic_links_and_dots_are_never_followed_to_delete(lake: MaintainedLa
     for location in (f"file://{link}", dots):
         files = [UnreferencedFile(location, 26, lake.clock.micros // 1_000 - 8 * DAY_MS)]
         lake.maintainer.unreferenced = lambda _table, _before, files=files: files  # type: ignore[method-assign]
-        own = rule(actions=frozenset({"orphans"}), orphans=OrphanRule(longest_run_us=DAY_US))
-        lake.executor(policy("approve", own)).round()
+        lake.executor(policy("approve", ORPHANS)).round()
         for fact in lake.states.plans({"proposed"}):
             approved(lake, fact)
-        ran(lake, own)
+        ran(lake, ORPHANS)
     assert outside.exists()
     assert lake.maintainer.ran == []
 
