@@ -1,13 +1,6 @@
-// The page of forecasts: its request, when it is repeated, and its links. Draws nothing.
-import { goto } from '$app/navigation';
-import { page } from '$app/state';
+// The page of forecasts: its request, and when it is repeated. Draws nothing.
 import type { Schemas } from '#lib/api/client.ts';
-import { follow } from '#lib/live/follow.ts';
-import { live } from '#lib/live/live.svelte.ts';
-import { throttle } from '#lib/live/throttle.ts';
-import { LostCursor } from '#lib/page/lost-cursor.svelte.ts';
-import { zone } from '#lib/preferences/zone.svelte.ts';
-import { Resource } from '#lib/state/Resource.svelte.ts';
+import { ListView } from '#lib/page/ListView.svelte.ts';
 import { listForecasts } from './api.ts';
 import {
   choiceOf,
@@ -21,61 +14,13 @@ import {
 /** Forecasts are made daily: nothing changes within seconds. */
 const REFRESH_MS = 60_000;
 
-export class ForecastsView {
-  readonly list = new Resource<Schemas['ForecastsPage']>();
-  readonly #lost = new LostCursor(
-    this.list,
-    () => this.cursor,
-    () => this.hrefAt(null),
-  );
-  /** From which days are counted: of the newest request. */
-  now = $state(Date.now());
-  readonly #params = $derived(new URLSearchParams(page.url.search));
-  readonly choice = $derived(choiceOf(this.#params));
-  readonly cursor = $derived(this.#params.get('cursor'));
-  /** Names of parameters that are not known. */
-  readonly unread = $derived([...unreadOf(this.#params), ...this.#lost.unread]);
-
-  /** Made while its component is, with whose end it ends. */
+export class ForecastsView extends ListView<Schemas['ForecastsPage'], ForecastsChoice> {
   constructor() {
-    $effect(() => {
-      this.ask();
-      return () => this.list.stop();
-    });
-    const refresh = throttle(() => {
-      if (this.list.pending) return refresh();
-      this.now = Date.now();
-      this.ask();
-    }, REFRESH_MS);
-    $effect(() => {
-      if (this.cursor) return; // a page further on must not slide away
-      return follow(refresh, [live.on('finding', refresh)]);
-    });
+    super({ choiceOf, unreadOf, hrefOf: forecastsHref, cursorHref }, 'finding', REFRESH_MS);
   }
 
   ask(): void {
     const question = forecastsQuestion(this.choice, this.cursor);
     void this.list.ask((signal) => listForecasts(question, signal));
-  }
-
-  /** This list with another choice, from its first page. */
-  hrefOf(change: Partial<ForecastsChoice>): string {
-    return forecastsHref(this.#params, change);
-  }
-
-  /** This list from a cursor on; null: from the first row. */
-  hrefAt(cursor: string | null): string {
-    return cursorHref(this.#params, cursor);
-  }
-
-  choose(change: Partial<ForecastsChoice>): void {
-    void goto(this.hrefOf(change), { reset: false });
-  }
-
-  /** This list from its first page, in the zone that is shown. */
-  get link(): string {
-    const link = new URL(this.hrefOf({}), page.url.origin);
-    link.searchParams.set('tz', zone.name);
-    return link.href;
   }
 }

@@ -1,14 +1,7 @@
-// The page of findings: its request, when it is repeated, its links and its export. Draws nothing.
-import { goto } from '$app/navigation';
-import { page } from '$app/state';
+// The page of findings: its request, when it is repeated, and its export. Draws nothing.
 import { listFindings, type Schemas } from '#lib/api/client.ts';
-import { follow } from '#lib/live/follow.ts';
-import { live } from '#lib/live/live.svelte.ts';
-import { throttle } from '#lib/live/throttle.ts';
 import { CsvExport } from '#lib/page/csv-export.svelte.ts';
-import { LostCursor } from '#lib/page/lost-cursor.svelte.ts';
-import { zone } from '#lib/preferences/zone.svelte.ts';
-import { Resource } from '#lib/state/Resource.svelte.ts';
+import { ListView } from '#lib/page/ListView.svelte.ts';
 import {
   choiceOf,
   cursorHref,
@@ -20,63 +13,16 @@ import {
 
 const REFRESH_MS = 2_000;
 
-export class FindingsView {
-  readonly list = new Resource<Schemas['FindingsPage']>();
-  readonly #lost = new LostCursor(
-    this.list,
-    () => this.cursor,
-    () => this.hrefAt(null),
-  );
-  /** Epoch ms from which ages are counted: of the newest request. */
-  now = $state(Date.now());
-  readonly #params = $derived(new URLSearchParams(page.url.search));
-  readonly choice = $derived(choiceOf(this.#params));
-  readonly cursor = $derived(this.#params.get('cursor'));
-  /** Names of parameters that are not known. */
-  readonly unread = $derived([...unreadOf(this.#params), ...this.#lost.unread]);
+export class FindingsView extends ListView<Schemas['FindingsPage'], FindingsChoice> {
   readonly csv = new CsvExport();
 
-  /** Made while its component is, with whose end it ends. */
   constructor() {
-    $effect(() => {
-      this.ask();
-      return () => this.list.stop();
-    });
-    const refresh = throttle(() => {
-      if (this.list.pending) return refresh();
-      this.now = Date.now();
-      this.ask();
-    }, REFRESH_MS);
-    $effect(() => {
-      if (this.cursor) return; // a page further on must not slide away
-      return follow(refresh, [live.on('finding', refresh)]);
-    });
+    super({ choiceOf, unreadOf, hrefOf: findingsHref, cursorHref }, 'finding', REFRESH_MS);
   }
 
   ask(): void {
     const question = findingsQuestion(this.choice, this.cursor);
     void this.list.ask((signal) => listFindings(question, signal));
-  }
-
-  /** This list with another choice, from its first page. */
-  hrefOf(change: Partial<FindingsChoice>): string {
-    return findingsHref(this.#params, change);
-  }
-
-  /** This list from a cursor on; null: from the first row. */
-  hrefAt(cursor: string | null): string {
-    return cursorHref(this.#params, cursor);
-  }
-
-  choose(change: Partial<FindingsChoice>): void {
-    void goto(this.hrefOf(change), { reset: false });
-  }
-
-  /** This list from its first page, in the zone that is shown. */
-  get link(): string {
-    const link = new URL(this.hrefOf({}), page.url.origin);
-    link.searchParams.set('tz', zone.name);
-    return link.href;
   }
 
   /** All findings that match, not only those of the page. */
