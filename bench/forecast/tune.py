@@ -41,7 +41,7 @@ class TunedOutcome(NamedTuple):
 
 
 def tuned(model: Model, fleets: Sequence[Sequence[JudgedCase]] | None = None) -> Model:
-    """The model with a tuning. `fleets`: default: drawn anew."""
+    """The model with a tuning learnt on `fleets`; by default on newly generated ones."""
     drawn = [judged_fleet(seed, TABLES) for seed in SEEDS] if fleets is None else fleets
     plain = model._replace(tuning=NO_TUNING)
     outcomes = [each for fleet in drawn for each in _outcomes(fleet, answered(plain, fleet))]

@@ -62,7 +62,7 @@ test('red now, at risk and cannot say are three lists; filters are in the addres
   await page.getByRole('combobox', { name: 'Metric: any' }).click();
   await page.getByRole('option', { name: 'manifests' }).click();
   await expect(rowsOf(page)).toHaveCount(1);
-  await page.goto('/forecasts?owner=nobody');
+  await page.goto('/forecasts?owner=no-such-team');
   await page.getByRole('link', { name: 'Clear filters' }).click();
   await expect(page).toHaveURL(/\/forecasts$/);
   await page.goto('/forecasts?state=maybe');

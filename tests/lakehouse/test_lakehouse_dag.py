@@ -1,4 +1,4 @@
-"""The DAG: order, failures, skips, and the events that it tells."""
+"""The DAG: order, failures, skips, and the events that it emits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class KeptEvents:
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
 
-    def tell(self, event: dict[str, Any]) -> None:
+    def emit(self, event: dict[str, Any]) -> None:
         self.events.append(event)
 
 
@@ -24,9 +24,9 @@ def fail() -> None:
 
 
 def run(*tasks: LakeTask):
-    told = KeptEvents()
-    results = LakeDag("daily", told, lambda _: 42).run(tasks)
-    return results, told.events
+    kept = KeptEvents()
+    results = LakeDag("daily", kept, lambda _: 42).run(tasks)
+    return results, kept.events
 
 
 def test_tasks_come_after_those_they_need() -> None:

@@ -108,14 +108,14 @@ def _forecast_tables(config: Path | None, hours: int, *, once: bool, verbose: bo
 
     private_state(settings)
     if once:
-        _tell(forecast_once(settings, _progress, verbose=verbose))
+        _print(forecast_once(settings, _progress, verbose=verbose))
     else:
-        forecast_always(settings, hours * 3_600, _progress, _tell, verbose=verbose)
+        forecast_always(settings, hours * 3_600, _progress, _print, verbose=verbose)
 
 
-def _tell(report: ForecastReport) -> None:
-    told = {name: getattr(report, name) for name in ("tables", "rows", "judged", "failed")}
-    click.echo(msgspec.json.encode(told | {"as_of": to_millis(report.as_of)}).decode())
+def _print(report: ForecastReport) -> None:
+    counts = {name: getattr(report, name) for name in ("tables", "rows", "judged", "failed")}
+    click.echo(msgspec.json.encode(counts | {"as_of": to_millis(report.as_of)}).decode())
 
 
 def _progress(line: str) -> None:

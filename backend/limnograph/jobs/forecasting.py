@@ -26,12 +26,12 @@ def forecast_always(
     settings: Settings,
     every_s: float,
     progress: Progress,
-    told: Callable[[ForecastReport], None],
+    report: Callable[[ForecastReport], None],
     *,
     verbose: bool = False,
 ) -> None:
-    """Passes until SIGTERM or SIGINT. `told`: called after each. A pass that fails is reported, and the next one tries
-    again.
+    """Passes until SIGTERM or SIGINT, with `report` called after each. A pass that fails is logged and retried at the
+    next one.
     """
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
@@ -40,7 +40,7 @@ def forecast_always(
         progress(f"forecasts every {every_s / 3_600:g} h")
         while not stop.is_set():
             try:
-                told(step.run())
+                report(step.run())
             except LimnographError as error:
                 progress(f"this pass failed, the next one retries: {error}")
             stop.wait(every_s)

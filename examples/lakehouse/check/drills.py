@@ -1,4 +1,4 @@
-"""FR5 and the disaster drill: an erasure that can be proved, and a lakehouse made anew of its backup."""
+"""FR5 and the disaster recovery drill: a verifiable erasure, and a lakehouse restored from its backup."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ class DatabasePitfall:
         self._world = world
 
     def happen(self, log: ScenarioLog) -> None:
-        """The same updates in both; the lake takes longer by a factor that nobody would accept."""
+        """Run the same updates in both, and compare the time per update."""
         lake, table = self._world.lake, DATABASE.name
         lake.create(DATABASE)
         lake.sql(f"insert into {table} select id, 'new' from range(0, 100, 1, 1)")

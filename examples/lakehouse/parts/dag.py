@@ -1,4 +1,4 @@
-"""A small DAG: tasks in the order of their needs, each a run with an id, told to Limnograph as OpenLineage does it."""
+"""A small DAG: tasks in the order of their needs, each a run that OpenLineage events report to Limnograph."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class TaskResult(NamedTuple):
 
 
 class RunListener(Protocol):
-    """Who is told about runs."""
+    """Receives the events of runs."""
 
-    def tell(self, event: dict[str, Any]) -> None:
+    def emit(self, event: dict[str, Any]) -> None:
         """Take one OpenLineage event."""
         ...
 
@@ -53,7 +53,7 @@ class HttpRunListener:
         self._url = f"{url}/api/v1/lineage"
         self.refused = 0
 
-    def tell(self, event: dict[str, Any]) -> None:
+    def emit(self, event: dict[str, Any]) -> None:
         body = json.dumps(event).encode()
         request = urllib.request.Request(self._url, body, {"Content-Type": "application/json"})  # noqa: S310
         try:
@@ -79,33 +79,33 @@ class LakeDag:
         """Run all tasks; one that needs a failed one is skipped, others go on."""
         results: dict[str, TaskResult] = {}
         parent = run_id()
-        self._tell("START", self._name, parent, None)
+        self._emit("START", self._name, parent, None)
         for task in order(tasks):
             if all(results[need].state == "done" for need in task.needs):
                 results[task.name] = self._one(task, parent)
             else:
                 results[task.name] = TaskResult(task.name, "skipped", None, "")
         is_done = all(result.state == "done" for result in results.values())
-        self._tell("COMPLETE" if is_done else "FAIL", self._name, parent, None)
+        self._emit("COMPLETE" if is_done else "FAIL", self._name, parent, None)
         return results
 
     def _one(self, task: LakeTask, parent: str) -> TaskResult:
         own = run_id()
-        self._tell("START", task.name, own, parent, task)
+        self._emit("START", task.name, own, parent, task)
         try:
             result = TaskResult(task.name, "done", task.run(), own)
         except Exception as error:  # noqa: BLE001 - whatever a job raises, the others go on
             result = TaskResult(task.name, "failed", error, own)
-        self._tell("COMPLETE" if result.state == "done" else "FAIL", task.name, own, parent, task)
+        self._emit("COMPLETE" if result.state == "done" else "FAIL", task.name, own, parent, task)
         return result
 
-    def _tell(self, kind: str, name: str, run: str, parent: str | None, task: LakeTask | None = None) -> None:
+    def _emit(self, kind: str, name: str, run: str, parent: str | None, task: LakeTask | None = None) -> None:
         facets: dict[str, Any] = {}
         if parent:
             parts = {"run": {"runId": parent}, "job": {"namespace": NAMESPACE, "name": self._name}}
             facets["parent"] = {**_facet("ParentRunFacet"), **parts}
         ends = kind == "COMPLETE" and task is not None
-        self._listener.tell(
+        self._listener.emit(
             {
                 "eventType": kind,
                 "eventTime": datetime.now(UTC).isoformat(),

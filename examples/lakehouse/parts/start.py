@@ -48,7 +48,7 @@ def running(places: Places, progress: Progress) -> Iterator[ChildProcesses]:
 
 
 def speaks(url: str) -> bool:
-    """Whether somebody speaks HTTP there, whatever the answer."""
+    """Whether an HTTP server responds there, with any status."""
     try:
         with urllib.request.urlopen(url, timeout=2):  # noqa: S310 - our own loopback address
             return True

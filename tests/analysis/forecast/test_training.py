@@ -119,7 +119,7 @@ def test_outcomes_end_before_the_series_does() -> None:
     assert (asked.cross_ends <= series.end).all()
 
 
-def test_thresholds_are_drawn_anew_at_each_cut_off(asked: PastQuestions) -> None:
+def test_thresholds_are_drawn_again_at_each_cut_off(asked: PastQuestions) -> None:
     room = asked.cross[:, CROSS_FEATURES.index("room")]
     assert (room > 0).all()
     assert np.unique(np.round(room, 6)).size > 50

@@ -45,7 +45,7 @@ class SparkForecasting:
         self._session, self._names = session, SparkNames(catalog, namespace)
 
     def run(self, request: ForecastRequest, model: Forecaster) -> ForecastRows:
-        """See `services.forecasts.step.ForecastRunner`."""
+        """See `services.housekeeping.forecasting.ForecastRunner`."""
         try:
             shared = self._session.sparkContext.broadcast((request, model))
             try:
@@ -69,9 +69,15 @@ class SparkForecasting:
     def _part(self, table: MetaTable, hours: int, start: Micros, end: Micros) -> DataFrame:
         unit = table.key[1]
         columns = [f"cast({source} as double) as {name}" for name, source in COLUMNS.items()]
-        told = ["table_uuid", f"unix_micros({unit}) as at", f"cast({hours} as bigint) as span_hours", *NAMES, *columns]
+        selected = [
+            "table_uuid",
+            f"unix_micros({unit}) as at",
+            f"cast({hours} as bigint) as span_hours",
+            *NAMES,
+            *columns,
+        ]
         rows = self._session.table(self._names.table(table))
-        return rows.where(f"{unit} >= {instant(start)} and {unit} < {instant(end)}").selectExpr(*told)
+        return rows.where(f"{unit} >= {instant(start)} and {unit} < {instant(end)}").selectExpr(*selected)
 
 
 def map_in_arrow(

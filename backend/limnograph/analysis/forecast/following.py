@@ -1,7 +1,7 @@
 """How a reader follows the structure of its table: log seconds per log of each structural metric.
 
 A regression of the log of each run on logs of the structure at its start, over four weeks, without the fleet's common
-load. Runs see the saw-tooth within a day, which levels average out: they tell more than days. What is usual is the
+load. Runs see the saw-tooth within a day, which levels average out: they show more than days. What is usual is the
 prior, and weighs the more the noisier the runs are.
 """
 

@@ -1,4 +1,4 @@
-"""Questions with known answers from tables' own pasts: earlier cut-offs, thresholds drawn anew, outcomes that followed.
+"""Training questions from each table's own history: earlier cut-offs, newly drawn thresholds, and observed outcomes.
 
 Labels end before the end of the series, features before the cut-off, and a threshold depends on the level at its
 cut-off alone: the one that a user set was chosen from what came later.

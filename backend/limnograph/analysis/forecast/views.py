@@ -6,7 +6,7 @@ All arrays have one row per view; nothing in them is later than the view's cut-o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,20 +15,11 @@ from limnograph.analysis.forecast.following import STRUCTURE, responses
 from limnograph.analysis.forecast.grid import DAY_H, Floats, Longs
 from limnograph.analysis.forecast.paths import HISTORY_D, DayBlocks, day_blocks
 from limnograph.analysis.forecast.series import READERS, HistoryGrid
+from limnograph.domain.forecasts.cases import ForecastMetric
 
 WINDOW_H = HISTORY_D * DAY_H + 1
-METRICS = (
-    "small_files",
-    "total_delete_files",
-    "delete_ratio",
-    "manifests",
-    "live_snapshots",
-    "metadata_bytes",
-    "skew_max_over_median",
-    "reader_seconds",
-    "reader_seconds_per_gib",
-    "total_bytes",
-)
+METRICS: tuple[str, ...] = (*get_args(ForecastMetric), "total_bytes")
+"""In the order of the arrays of a stored model."""
 
 
 class LevelView(NamedTuple):

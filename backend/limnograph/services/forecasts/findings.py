@@ -46,5 +46,5 @@ def risk_level(fact: ForecastFact) -> SubjectLevel:
     evidence: dict[str, Detail] = {name: getattr(fact, name) for name in _NUMBERS}
     evidence |= {"as_of": to_millis(fact.as_of), "job": fact.job_name}
     evidence |= {"crosses_from": to_millis(fact.crosses_from), "crosses_to": to_millis(fact.crosses_to)}
-    told = {name: value for name, value in evidence.items() if value is not None}
-    return SubjectLevel("at_risk", fact.metric, 1, 1, CODES["at_risk"].severity, told, began=fact.warned_at)
+    known = {name: value for name, value in evidence.items() if value is not None}
+    return SubjectLevel("at_risk", fact.metric, 1, 1, CODES["at_risk"].severity, known, began=fact.warned_at)

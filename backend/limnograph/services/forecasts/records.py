@@ -37,8 +37,8 @@ class ForecastRecords:
         self._looked_at = self._read_at = Micros(-REREAD)
 
     def board(self) -> ForecastBoard:
-        """The newest forecasts, at most LOOK old. Blocks. Raises SourceError. O(forecasts of 8 days) if there are new
-        ones, and O(all forecasts) once an hour.
+        """The newest forecasts, at most LOOK old. Blocks. Raises SourceError. O(forecasts of 90 days) if there are new
+        ones, and once an hour; otherwise one row is read.
         """
         with self._reading:
             now = self._clock.now()

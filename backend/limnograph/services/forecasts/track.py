@@ -9,11 +9,10 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from limnograph.domain.facts.forecasts import ForecastFact
+from limnograph.domain.finding_limits import HOUR
 from limnograph.domain.forecasts.pages import TrackRecord
-from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
+from limnograph.domain.time import Micros, to_millis
 
-HOUR = 3_600 * MICROS_PER_SECOND
 WarningOutcome = Literal["came_true", "did_not", "acted_upon", "pending"]
 
 
@@ -90,8 +89,3 @@ def _warning(key: tuple[str, str, Micros], group: Sequence[TrackedForecast]) -> 
     if all(each.crossed is False for each in group):
         return TrackedWarning(*key, "did_not", None)
     return TrackedWarning(*key, "pending", None)
-
-
-def tracked_of(fact: ForecastFact) -> TrackedForecast:
-    """The part of a forecast that is tracked."""
-    return TrackedForecast(*(getattr(fact, name) for name in TRACKED_COLUMNS))

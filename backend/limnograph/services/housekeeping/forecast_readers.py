@@ -44,9 +44,9 @@ class ForecastReaders:
             return KnownReaders()
         uuids = self._uuids(as_of)
         by_table: dict[str, list[tuple[TableName, ReaderRuns]]] = defaultdict(list)
-        for (name, job), told in runs.items():
-            if (uuid := uuids.get(name)) is not None and len(told) >= LEAST_RUNS:
-                by_table[uuid].append((TableName(*name), _reader_runs(job, told)))
+        for (name, job), ended in runs.items():
+            if (uuid := uuids.get(name)) is not None and len(ended) >= LEAST_RUNS:
+                by_table[uuid].append((TableName(*name), _reader_runs(job, ended)))
         readers = {}
         for uuid, found in by_table.items():
             name, most = max(found, key=lambda each: (len(each[1].times), each[1].job))
@@ -66,8 +66,8 @@ class ForecastReaders:
             for table in row["tables"] or ():
                 if table["role"] == "reads" and table["metadata_table"] is None and table["catalog"]:
                     name = tuple(table[part] or "" for part in _NAME)
-                    told = (start, (end - start) / MICROS_PER_SECOND, row["read_bytes"])
-                    found[name, row["job_name"]].append(told)  # type: ignore[index]
+                    run = (start, (end - start) / MICROS_PER_SECOND, row["read_bytes"])
+                    found[name, row["job_name"]].append(run)  # type: ignore[index]
         return found
 
     def _uuids(self, as_of: Micros) -> dict[tuple[str, str, str], str]:
@@ -78,11 +78,11 @@ class ForecastReaders:
         return {(c, n, t): uuid for uuid, _, c, n, t in rows.iter_rows()}
 
 
-def _reader_runs(job: str, told: list[tuple[int, float, int | None]]) -> ReaderRuns:
-    told.sort(key=lambda run: run[0])
+def _reader_runs(job: str, ended: list[tuple[int, float, int | None]]) -> ReaderRuns:
+    ended.sort(key=lambda run: run[0])
     return ReaderRuns(
         job=job,
-        times=[to_millis(Micros(start)) for start, _, _ in told],
-        duration_seconds=[seconds for _, seconds, _ in told],
-        read_bytes=[None if read is None else float(read) for _, _, read in told],
+        times=[to_millis(Micros(start)) for start, _, _ in ended],
+        duration_seconds=[seconds for _, seconds, _ in ended],
+        read_bytes=[None if read is None else float(read) for _, _, read in ended],
     )

@@ -57,7 +57,7 @@ test('a crossing is a range, never a single date', () => {
 test('no date where a crossing is less likely than not', () => {
   const row = risk({ p_cross: 0.36, crosses_from: null, crosses_to: null });
   expect(riskSentence(row, NOW)).toBe('Small files could pass 10,000 within 7 days (4 of 10).');
-  // dates that come along are not told either
+  // dates that come along are not shown either
   expect(riskSentence(risk({ p_cross: 0.49 }), NOW)).not.toMatch(/between|Tue/);
 });
 
@@ -78,7 +78,7 @@ test.each<[Partial<RiskRow>, string]>([
   ],
 ])('%j', (change, text) => expect(riskSentence(risk(change), NOW)).toBe(text));
 
-test('the cause: growth is said as growth, a rhythm in time is not overdue, nothing known is not told', () => {
+test('the cause: growth is named growth, a rhythm in time is not overdue, what is unknown is left out', () => {
   const quiet = { growth_per_day: null, usual_drop_hours: null, last_drop_hours: null } as const;
   const read = { metric: 'reader_seconds', driver: 'total_bytes' } as const;
   expect(whyWords(risk({ ...quiet, ...read }))).toBe('the table itself grows, which is not damage');

@@ -17,7 +17,7 @@ import {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** `7 of 10`: what is less likely than 1 of 20 and more likely than 19 of 20 is not told more exactly. */
+/** `7 of 10`: what is less likely than 1 of 20 and more likely than 19 of 20 is not given more exactly. */
 export function odds(p: number): string {
   if (p < 0.05) return 'less than 1 of 20';
   if (p > 0.95) return 'more than 19 of 20';
