@@ -48,7 +48,7 @@ test('Cold timeout', async ({ page, stub }) => {
   const waiting = page.getByRole('group', { name: 'Waiting' });
   await expect(waiting).toContainText(/No response for \d+ s/);
   await expect(waiting).toContainText('Showing data as of 03:01 UTC');
-  await expect(waiting).toContainText('No response for 8 s', { timeout: 20_000 });
+  await expect(waiting).toContainText(/No response for (8|9|\d\d) s/, { timeout: 20_000 }); // a slow machine may miss the eighth
   await expect(timeline.drawing('Data files')).toBeVisible();
   await waiting.getByRole('button', { name: 'Cancel' }).click();
   await expect(waiting).toContainText(/Cancelled after \d+ s/);
