@@ -47,13 +47,13 @@ lakehouse: setup stack ## Start the reference lakehouse: PostgreSQL, object stor
 	PYTHONPATH=examples python -m lakehouse.run start $(LAKEHOUSE_ARGS)
 
 .PHONY: test
-test: setup ## Unit, contract, Spark, Prometheus and browser tests (25 minutes on a quiet machine of two cores)
+test: setup ## Unit, contract, Spark, Prometheus and browser tests (35 minutes on a quiet machine of two cores)
 	pytest -n $(PYTEST_WORKERS) --dist loadgroup --no-loadscope-reorder --durations=25 $(PYTEST_ARGS) || $(AGAIN)
 	cd frontend && npm test
 	$(MAKE) e2e
 
 .PHONY: test-stack
-test-stack: setup stack e2e/node_modules/.stamp ## Integration tests: Spark cluster, REST catalog, S3 endpoint, browser on the demo (15 minutes on a quiet machine)
+test-stack: setup stack e2e/node_modules/.stamp ## Integration tests: Spark cluster, REST catalog, S3 endpoint, browser on the demo (22 minutes on a quiet machine)
 	@failed=; $(MAKE) e2e-stack || failed=" e2e/stack"; \
 	  for files in "$(REST_TESTS)" $(filter-out $(REST_TESTS),$(wildcard tests/stack/test_*.py)); do \
 	    pytest $$files $(PYTEST_ARGS) || $(AGAIN) $$files || failed="$$failed $$files"; done; \

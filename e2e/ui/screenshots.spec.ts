@@ -5,7 +5,20 @@ import { root } from '../browser.ts';
 import { expect, test } from './fixtures.ts';
 import { VIEWS } from './pages.ts';
 
-const SHOWN = ['fleet', 'table', 'commit', 'partitions', 'schema', 'incident', 'alerts'];
+const SHOWN = [
+  'fleet',
+  'table',
+  'commit',
+  'partitions',
+  'schema',
+  'incident',
+  'alerts',
+  'findings',
+  'maintenance',
+  'plan',
+  'effect ledger',
+  'at risk',
+];
 const SIZES = [
   { width: 1280, height: 860 },
   { width: 390, height: 844 },
@@ -23,7 +36,7 @@ for (const view of VIEWS.filter(({ name }) => SHOWN.includes(name)))
         // it comes after everything else, on pages that have one
         if (view.name === 'table')
           await expect(page.getByRole('slider', { name: 'Start of the range' })).toBeVisible();
-        const name = `${view.name}-${colorScheme}-${size.width}.png`;
+        const name = `${view.name.replaceAll(' ', '-')}-${colorScheme}-${size.width}.png`;
         const path = kept ? join(root, 'docs/screenshots', name) : info.outputPath(name);
         await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
       }
