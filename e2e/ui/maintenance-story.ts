@@ -249,7 +249,7 @@ export function detailAnswer(planId: string, change: Record<string, unknown> = {
     ...{ reason: null, policy: null, problem: null },
   };
   return {
-    ...{ plan_id: planId, ...proposed, proposed_by: 'limnograph', approved_by: null },
+    ...{ plan_id: planId, ...proposed, proposed_by: 'limnograph', approved_by: null, approved_at: null },
     ...{
       catalog: 'lake',
       namespace: 'sales',

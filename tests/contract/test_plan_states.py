@@ -129,7 +129,7 @@ def test_a_transition_is_recorded_at_the_time_of_the_database_and_goes_to_the_in
     assert before <= first.at <= second.at <= world.states.now()
     assert first == msgspec.structs.replace(proposed(), at=first.at, observed_at=first.at)
     assert world.opened().plan("p1") == second
-    assert (second.seq, second.approved_by, second.snapshot_ids) == (2, "ann", [2**62])
+    assert (second.seq, second.approved_by, second.approved_at, second.snapshot_ids) == (2, "ann", second.at, [2**62])
     assert world.rows() == [first, second]
 
 

@@ -30,7 +30,8 @@ def plan_lines(plan: PlanDetail) -> Iterator[str]:
     yield f"  action     {plain(plan.action)}, rule {plain(plan.rule)}"
     yield f"  proposed   by {plain(plan.proposed_by or 'unknown')}"
     if plan.approved_by:
-        yield f"  approved   by {plain(plan.approved_by)}"
+        since = f", {instant(plan.approved_at)} UTC" if plan.approved_at else ""
+        yield f"  approved   by {plain(plan.approved_by)}{since}"
     yield f"  promise    {_promise(plan.predicted)}"
     if plan.result is not None:
         yield f"  result     {_result(plan.result)}"

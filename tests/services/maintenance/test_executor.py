@@ -212,6 +212,22 @@ def test_a_stop_of_the_program_queues_the_running_plan(lake: MaintainedLake) -> 
     assert done.state == "verified"
 
 
+def test_an_approval_ages_while_its_plan_is_queued_again(lake: MaintainedLake) -> None:
+    lake.add(files=6)
+    stop = threading.Event()
+    chosen = policy("approve", rule(actions=COMPACT))
+    lake.executor(chosen).round()
+    plan_id = approve(lake)
+    lake.later(4 * DAY_MS)
+    lake.maintainer.during = stop.set
+    (done,) = lake.executor(chosen, stopping=stop.is_set).round(plan_id).plans
+    assert (done.state, done.problem) == ("queued", "interrupted")
+    lake.maintainer.during = lambda: None
+    lake.later(4 * DAY_MS)
+    (done,) = lake.executor(chosen).round(plan_id).plans
+    assert (done.state, done.problem) == ("refused", "approval_expired")
+
+
 def test_plans_that_no_one_decides_on_expire(lake: MaintainedLake) -> None:
     lake.add(files=6)
     chosen = policy("approve", rule(actions=COMPACT))

@@ -61,7 +61,7 @@ def approved(lake: MaintainedLake, fact: PlanFact) -> PlanFact:
 
 def forged(lake: MaintainedLake, fact: PlanFact, **fields: Any) -> PlanFact:
     """An approved row that an attacker writes into the database, whatever it says."""
-    made = replace(fact, seq=2, state="approved", approved_by="mallory", **fields)
+    made = replace(fact, seq=2, state="approved", approved_by="mallory", approved_at=lake.states.now(), **fields)
     lake.states._plans[made.plan_id] = made
     return made
 

@@ -19,7 +19,7 @@ from limnograph.domain.errors import LeaseLost, PlanMoved, SourceUnavailable
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance import states
 from limnograph.domain.maintenance.leases import LEASE_US, BudgetSpent, MaintenanceBreaker, TableLease
-from limnograph.domain.maintenance.moves import lost_lease, moved
+from limnograph.domain.maintenance.moves import lost_lease, moved, stamped
 from limnograph.domain.time import Micros
 from limnograph.ports.inbox import InboxItem, item_key
 from limnograph.ports.plan_states import BudgetLimits
@@ -70,7 +70,7 @@ class SqlPlanStates:
 
         def act(connection: sa.Connection) -> None:
             at = self._time(connection)
-            stored[:] = [msgspec.structs.replace(fact, at=at, observed_at=at) for fact in facts]
+            stored[:] = [stamped(fact, at) for fact in facts]
             # A fixed order for all callers: they wait for each other instead of deadlocking.
             for fact in sorted(stored, key=lambda fact: (fact.plan_id, fact.seq)):
                 self._move(connection, fact)

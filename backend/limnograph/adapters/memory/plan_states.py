@@ -12,7 +12,7 @@ from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.domain.errors import LeaseLost, PlanMoved
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.leases import LEASE_US, BudgetSpent, MaintenanceBreaker, TableLease
-from limnograph.domain.maintenance.moves import lost_lease, moved
+from limnograph.domain.maintenance.moves import lost_lease, moved, stamped
 from limnograph.domain.maintenance.states import OUTCOMES, OUTCOMES_US
 from limnograph.domain.time import Micros
 from limnograph.ports.inbox import InboxItem, item_key
@@ -76,7 +76,7 @@ class MemoryPlanStates:
                 before = new.get(fact.plan_id)
                 if (problem := moved(before, fact)) is not None:
                     raise PlanMoved(problem, before)
-                stored = msgspec.structs.replace(fact, at=at, observed_at=at)
+                stored = stamped(fact, at)
                 new[fact.plan_id] = stored
                 recorded[fact.plan_id, fact.seq] = stored
             self.inbox.put(

@@ -55,7 +55,8 @@ class PlanView(View, frozen=True, kw_only=True):
     """A plan as last recorded. A decision names `arguments_sha256` and `seq`, so that it applies to exactly this.
 
     seq, state, at, actor, reason  the last transition: its number, what it entered, when, by whom and why
-    attempt     how often the plan was proposed, by `proposed_by`; `approved_by`: null until it is approved
+    attempt     how often the plan was proposed, by `proposed_by`; `approved_by` and `approved_at`: null until
+                it is approved; a plan that is queued again keeps both
     arguments   exact arguments as JSON, whose SHA-256 is `arguments_sha256`; lists of files as number, bytes and digest
     statement   statement for Spark; null: none can be written
     predicted   the promise; `result`: what the table confirmed, null until it did
@@ -72,6 +73,7 @@ class PlanView(View, frozen=True, kw_only=True):
     attempt: int | None
     proposed_by: str | None
     approved_by: str | None
+    approved_at: Millis | None
     catalog: str
     namespace: str
     table: str

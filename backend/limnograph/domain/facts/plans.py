@@ -91,3 +91,6 @@ class PlanFact(msgspec.Struct, frozen=True, kw_only=True):
     approved_by: Annotated[
         str | None, Col(56, STRING, "who approved this attempt: a user, or `policy:NAME`; null: not approved")
     ] = None
+    approved_at: Annotated[
+        Micros | None, Col(57, TIMESTAMPTZ, "when this attempt was approved; a plan that is queued again keeps it")
+    ] = None

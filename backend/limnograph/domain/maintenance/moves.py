@@ -9,12 +9,13 @@ from msgspec.structs import replace
 from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.maintenance.leases import TableLease
 from limnograph.domain.maintenance.states import PlanState, may_follow
+from limnograph.domain.time import Micros
 
 _OF_AN_ATTEMPT = (
     *("reason", "policy", "problem", "base_metadata_location", "executor_id", "application_id", "not_before"),
     *("result_files_in", "result_files_out", "result_bytes_in", "result_bytes_out", "result_bytes_freed"),
     *("result_seconds", "result_cost", "snapshot_ids", "left_behind_files", "left_behind_bytes", "writers_failed"),
-    "approved_by",
+    *("approved_by", "approved_at"),
 )
 """Fields that describe one attempt. The next attempt begins without them."""
 _STATES = frozenset(get_args(PlanState))
@@ -40,6 +41,12 @@ def following(recorded: PlanFact, state: PlanState, actor: str, reason: str | No
         cleared = replace(fact, **dict.fromkeys(_OF_AN_ATTEMPT))
         return replace(cleared, attempt=(recorded.attempt or 0) + 1, proposed_by=actor, reason=reason)
     return replace(fact, approved_by=actor) if state == "approved" and fact.approved_by is None else fact
+
+
+def stamped(fact: PlanFact, at: Micros) -> PlanFact:
+    """The transition with the store's time. An approval keeps its own when the plan is queued again."""
+    approved_at = at if fact.state == "approved" and fact.approved_at is None else fact.approved_at
+    return replace(fact, at=at, observed_at=at, approved_at=approved_at)
 
 
 def lost_lease(lease: TableLease) -> str:

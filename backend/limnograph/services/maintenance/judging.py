@@ -51,8 +51,8 @@ class PlanJudge:
         self._meta_namespaces, self._neighbours = meta_namespaces, neighbours
 
     def approval_of(self, fact: PlanFact) -> PlanApproval:
-        """Who approved a plan. When it is queued, the time of that counts: it is not earlier than the approval."""
-        return PlanApproval(fact.approved_by, fact.at, fact.proposed_by)
+        """Who approved a plan, and when: to queue it again does not renew the approval."""
+        return PlanApproval(fact.approved_by, fact.approved_at, fact.proposed_by)
 
     def decide(
         self, table: PlannedTable, exact: ExactPlan, approval: PlanApproval | None, fact: PlanFact | None

@@ -45,6 +45,7 @@ def plan_fields(fact: PlanFact) -> dict[str, object]:
         "attempt": fact.attempt,
         "proposed_by": fact.proposed_by,
         "approved_by": fact.approved_by,
+        "approved_at": to_millis(fact.approved_at),
         "catalog": fact.catalog or "",
         "namespace": fact.namespace or "",
         "table": fact.table or "",

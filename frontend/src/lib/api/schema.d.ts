@@ -3282,6 +3282,7 @@ export interface components {
             action: string;
             actor: string | null;
             application_id: string | null;
+            approved_at: number | null;
             approved_by: string | null;
             arguments: string | null;
             arguments_sha256: string | null;
@@ -3440,7 +3441,8 @@ export interface components {
          * @description A plan as last recorded. A decision names `arguments_sha256` and `seq`, so that it applies to exactly this.
          *
          *         seq, state, at, actor, reason  the last transition: its number, what it entered, when, by whom and why
-         *         attempt     how often the plan was proposed, by `proposed_by`; `approved_by`: null until it is approved
+         *         attempt     how often the plan was proposed, by `proposed_by`; `approved_by` and `approved_at`: null until
+         *                     it is approved; a plan that is queued again keeps both
          *         arguments   exact arguments as JSON, whose SHA-256 is `arguments_sha256`; lists of files as number, bytes and digest
          *         statement   statement for Spark; null: none can be written
          *         predicted   the promise; `result`: what the table confirmed, null until it did
@@ -3451,6 +3453,7 @@ export interface components {
             action: string;
             actor: string | null;
             application_id: string | null;
+            approved_at: number | null;
             approved_by: string | null;
             arguments: string | null;
             arguments_sha256: string | null;
