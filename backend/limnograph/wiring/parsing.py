@@ -43,6 +43,7 @@ from limnograph.domain.time import to_millis
 from limnograph.ports.storage import Storage
 from limnograph.ports.table_planner import TablePlanner
 from limnograph.ports.table_reader import TableReader
+from limnograph.services.advice.older_versions import older_versions
 from limnograph.services.advice.reading import advice_reading, history, judged_at, states
 from limnograph.services.extraction.extract import extract, facts_of, to_entries
 from limnograph.services.extraction.inspect import inspect
@@ -63,12 +64,13 @@ class ParsedTable(NamedTuple):
 
 
 class LocatedTable(NamedTuple):
-    """A table that was found in a folder."""
+    """A table that was found in a folder. `older`: reads one of its older metadata files, which claims no location."""
 
     format: str
     pointer: str
     reader: TableReader
     storage: Storage
+    older: Callable[[str], TableMetadata]
 
 
 class TableParser:
@@ -174,7 +176,8 @@ class TableParser:
         for facts in history(metadata, found.reader, SystemClock()):
             yield from (facts[at : at + FACTS_A_PART] for at in range(0, len(facts), FACTS_A_PART))
         planner = self._format(found.format).planner
-        yield advice_reading(metadata, planner(found.storage) if planner else None, now, states(metadata, now))
+        changes = states(metadata, now, older_versions(metadata, found.older))
+        yield advice_reading(metadata, planner(found.storage) if planner else None, now, changes)
 
     def _for_advice(self, due: DueTable) -> tuple[TableMetadata, TablePlanner | None]:
         table, form = self._of_catalog(due.catalog, due.metadata_location), self._format(due.format)
@@ -196,8 +199,10 @@ class TableParser:
             if other in {None, kind}:
                 raise no_table(location, folder, table.allowed, error.detail.partition(": ")[2]) from error
             raise InvalidInput("--format", f"{location} is a {other} table, not {kind}") from error
-        reader = _ClaimingReader(read.reader(table.storage, self._access), table.allowed)
-        return LocatedTable(kind, pointer, reader, table.storage)
+        reader = read.reader(table.storage, self._access)
+        return LocatedTable(
+            kind, pointer, _ClaimingReader(reader, table.allowed), table.storage, older=reader.metadata
+        )
 
     def _reader(self, due: DueTable) -> TableReader:
         table = self._of_catalog(due.catalog, due.metadata_location)

@@ -17,7 +17,7 @@ from limnograph.domain.maintenance.actions import STAMP
 from limnograph.domain.maintenance.policy import RetainedSnapshots
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
-from limnograph.domain.time import Millis, to_micros
+from limnograph.domain.time import EPOCH, Micros, Millis, to_micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_planner import TablePlanner
 from limnograph.ports.table_reader import TableReader
@@ -133,7 +133,12 @@ def _due(metadata: TableMetadata, snapshot_ids: list[int]) -> DueTable:
     )
 
 
-def states(metadata: TableMetadata, now: Millis) -> list[ChangeFact]:
-    """Changes of the table's states that its metadata shows."""
-    observed = ObservedTable(metadata.table_uuid, UNNAMED, metadata)
-    return state_changes(observed, Ledger(), to_micros(now))
+def states(
+    metadata: TableMetadata, now: Millis, older: Sequence[tuple[Micros, TableMetadata]] = ()
+) -> list[ChangeFact]:
+    """Changes of the table's states that its metadata shows. `older`: earlier versions of it. What no version dates
+    counts as set when the table was created: nothing shows that a property came later.
+    """
+    found = state_changes(ObservedTable(metadata.table_uuid, UNNAMED, metadata, tuple(older)), Ledger(), to_micros(now))
+    first = older[0][0] if older else to_micros(metadata.last_updated_ms or now)
+    return [replace(each, at=EPOCH) if each.kind == "property" and each.at == first else each for each in found]
