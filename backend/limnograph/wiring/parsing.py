@@ -200,9 +200,7 @@ class TableParser:
                 raise no_table(location, folder, table.allowed, error.detail.partition(": ")[2]) from error
             raise InvalidInput("--format", f"{location} is a {other} table, not {kind}") from error
         reader = read.reader(table.storage, self._access)
-        return LocatedTable(
-            kind, pointer, _ClaimingReader(reader, table.allowed), table.storage, older=reader.metadata
-        )
+        return LocatedTable(kind, pointer, _ClaimingReader(reader, table.allowed), table.storage, older=reader.metadata)
 
     def _reader(self, due: DueTable) -> TableReader:
         table = self._of_catalog(due.catalog, due.metadata_location)

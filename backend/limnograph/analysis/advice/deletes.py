@@ -1,7 +1,8 @@
 """Rules `compact_deletes` and `position_deletes`: rows that are deleted but still read with every scan.
 
 Thresholds: a tenth of a partition's rows is deleted (Amoro), or five delete files a data file; position delete files
-by the planner of Iceberg: five below 0.75 of their target of 64 MiB.
+by the planner of Iceberg: five below 0.75 of their target of 64 MiB. Where a table promises erasure
+(`limnograph.erasure-days`) and has not kept it, every delete is due: the data files still hold the values.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from limnograph.domain.advice.survey import SurveyedGroup
 
 PURGE, POSITIONS = "compact_deletes", "position_deletes"
 DELETED_SHARE, FILES_A_DATA_FILE = 0.1, 5
-CODES = ("delete_files_growing", "equality_deletes", "deletes_not_materialized")
+UNMATERIALIZED = "deletes_not_materialized"
+CODES = ("delete_files_growing", "equality_deletes", UNMATERIALIZED)
 
 
 def compact_deletes(facts: AdviceFacts) -> list[RuleAnswer]:
@@ -27,7 +29,8 @@ def compact_deletes(facts: AdviceFacts) -> list[RuleAnswer]:
         return [NotKnown(rule=PURGE, missing=facts.unread or "the table's current files")]
     if facts.metadata.targets is None:
         return [NotKnown(rule=PURGE, missing="a valid target file size: the table's property is not a size")]
-    due = [group for group in survey.groups if group.files and _is_due(group)]
+    erases = facts.erases and UNMATERIALIZED in facts.codes
+    due = [group for group in survey.groups if group.files and (_is_due(group) or (erases and _has_deletes(group)))]
     scoped = [ChosenGroup(g.partitions, g.written_at, g.purge) for g in due if g.purge and _is_scoped(g)]
     whole = [ChosenGroup(g.partitions, g.written_at, g.every) for g in due if g.every and not _is_scoped(g)]
     touched = [ChosenGroup(g.partitions, g.written_at, g.purge) for g in survey.groups if g.purge]
@@ -41,6 +44,10 @@ def compact_deletes(facts: AdviceFacts) -> list[RuleAnswer]:
 def _is_due(group: SurveyedGroup) -> bool:
     applied = group.delete_files - group.dangling
     return group.deleted >= DELETED_SHARE * max(group.rows, 1) or applied >= FILES_A_DATA_FILE * group.files
+
+
+def _has_deletes(group: SurveyedGroup) -> bool:
+    return group.delete_files > group.dangling
 
 
 def _is_scoped(group: SurveyedGroup) -> bool:

@@ -1,7 +1,8 @@
 """Rule `expire`: snapshots past the table's retention that hold many bytes, or are so many that metadata is slow.
 
 Thresholds: frees 1 GiB or 5 % of the live bytes (no listing is needed to know that exactly), more than 500 snapshots,
-or a metadata file above 5 MiB. The plan names its snapshots; nothing else expires.
+a metadata file above 5 MiB, or an erasure that is promised (`limnograph.erasure-days`) and lacks only the expiry. The
+plan names its snapshots; nothing else expires.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from limnograph.domain.metadata.targets import GIB, MIB
 RULE = "expire"
 LEAST_FREED, LEAST_SHARE = GIB, 0.05
 MOST_SNAPSHOTS, MOST_METADATA = 500, 5 * MIB
+ERASURE = "deletes_not_materialized"
 CODES = ("snapshots_unbounded", "held_bytes", "metadata_large")
 
 
@@ -27,7 +29,8 @@ def expire(facts: AdviceFacts) -> list[RuleAnswer]:
     found = expiry_within(metadata, facts.now, facts.limits.retention)
     if not found.snapshot_ids:
         return []
-    crowded = len(metadata.snapshots) > MOST_SNAPSHOTS or metadata.size_bytes > MOST_METADATA
+    erases = facts.erases and ERASURE in facts.codes and facts.survey is not None and not facts.survey.delete_files
+    crowded = erases or len(metadata.snapshots) > MOST_SNAPSHOTS or metadata.size_bytes > MOST_METADATA
     freed = facts.freed
     if freed is None and not crowded:
         return [NotKnown(rule=RULE, missing=facts.unsummed or "bytes that only these snapshots hold")]
@@ -40,7 +43,7 @@ def expire(facts: AdviceFacts) -> list[RuleAnswer]:
         PlannedAction(
             action="expire_snapshots",
             rule=RULE,
-            because=facts.open_codes(CODES),
+            because=facts.open_codes((*CODES, ERASURE) if erases else CODES),
             arguments={"action": "expire_snapshots", "snapshot_ids": sorted(map(str, found.snapshot_ids))},
             predicted=Predicted(bytes_freed=freed),
             value=PlanValue(money_per_month=saving),

@@ -16,6 +16,7 @@ from limnograph.domain.advice.document import TableBytes
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.reading import RemovableFiles
 from limnograph.domain.advice.survey import TableSurvey
+from limnograph.domain.finding_limits import ERASURE_DAYS
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.domain.time import Micros, Millis, to_micros
 
@@ -154,6 +155,11 @@ class AdviceFacts:
         has_ids = metadata.format == "iceberg" and metadata.format_version >= ROW_IDS_SINCE
         codec = metadata.properties.get("write.parquet.compression-codec", "zstd").lower()
         return FileLayout(leaf_columns(metadata), ROW_IDS.get(codec, ANY_CODEC) if has_ids else None)
+
+    @property
+    def erases(self) -> bool:
+        """Whether the table promises that deleted rows are gone from its files after some days."""
+        return ERASURE_DAYS in self.metadata.properties
 
     def is_hot(self, written_at: Micros | None) -> bool:
         """Whether a partition was written within the quiet time."""

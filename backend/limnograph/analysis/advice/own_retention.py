@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from limnograph.analysis.advice.readers import RetainedRef, RetainedSnapshot
-from limnograph.analysis.advice.retention import DEFAULT_AGE_MS, kept_on_branch
+from limnograph.analysis.advice.retention import DEFAULT_AGE_MS, kept_on_branch, retention_of
+from limnograph.domain.metadata.table import MAIN, TableMetadata
 from limnograph.domain.time import MICROS_PER_MS, Micros
 
 DEFAULT_AGE = DEFAULT_AGE_MS * MICROS_PER_MS
@@ -26,6 +27,22 @@ class OwnRetention(NamedTuple):
     age_us: int = DEFAULT_AGE
     least: int = 1
     declared: bool = False
+
+
+def own_retention_of(metadata: TableMetadata) -> OwnRetention:
+    """The table's own retention, or Iceberg's default."""
+    rule = retention_of(metadata.properties)
+    return OwnRetention(rule.age_ms * MICROS_PER_MS, rule.kept, declared=True)
+
+
+def refs_of(metadata: TableMetadata) -> list[RetainedRef]:
+    """Branches and tags; main has no age."""
+    found = []
+    for name, ref in metadata.refs.items():
+        age = None if name == MAIN else ref.retention.get("max-ref-age-ms")
+        kept = None if age is None else age * MICROS_PER_MS
+        found.append(RetainedRef(name, ref.snapshot_id, ref.type == "tag", kept))
+    return found
 
 
 def expired_at(

@@ -13,9 +13,30 @@ HALF_LIFE_MS = 24 * HOUR_MS
 LEAST_RUNS = 2
 MOST_VERSIONS = 100
 DISTRIBUTION = "write.distribution-mode"
+WRITE_MODES = ("write.delete.mode", "write.merge.mode", "write.update.mode")
+MERGE_ON_READ, DELETES_SINCE = "merge-on-read", 2
+MISMATCH = "write_mode_mismatch"
 
 
 def writer(facts: AdviceFacts) -> list[RuleAnswer]:
+    """Plans about how the table is written."""
+    return [*_returning_debt(facts), *_write_mode(facts)]
+
+
+def _write_mode(facts: AdviceFacts) -> list[RuleAnswer]:
+    """Changes of a few rows write whole files again, and the table can have delete files instead."""
+    metadata = facts.metadata
+    wanted = {key: MERGE_ON_READ for key in WRITE_MODES if metadata.properties.get(key) != MERGE_ON_READ}
+    if metadata.format != "iceberg" or metadata.format_version < DELETES_SINCE or MISMATCH not in facts.codes:
+        return []
+    text = (
+        "Scans then apply delete files until these are compacted: plan that compaction too, and check that every "
+        "engine that reads the table applies them."
+    )
+    return [_set(facts, WRITER, (MISMATCH,), wanted, text)] if wanted else []
+
+
+def _returning_debt(facts: AdviceFacts) -> list[RuleAnswer]:
     """Half of the debt was back within a day after each of the last two rewrites that removed it (`facts.returns`)."""
     if facts.metadata.format != "iceberg" or len(facts.returns) < LEAST_RUNS:
         return []

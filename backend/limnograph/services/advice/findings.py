@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from limnograph.analysis.advice.own_facts import own_retention_of, refs_of
+from limnograph.analysis.advice.own_retention import own_retention_of, refs_of
 from limnograph.analysis.findings.episodes import Episode
 from limnograph.analysis.findings.facts import TableFacts, no_facts
 from limnograph.analysis.findings.observed.subject_levels import SubjectLevel, at_once
@@ -19,6 +19,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import EPOCH, Micros, to_micros, to_millis
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.findings.evaluation import begun, transitions
+from limnograph.services.findings.storage.cold_findings import written_levels
 from limnograph.services.findings.table_facts import READ_COLUMNS, facts_of
 from limnograph.services.lake.loading import load
 
@@ -45,7 +46,10 @@ def judge(
     table = span.tables.get(table_uuid)
     facts = no_facts() if table is None else facts_of(table)
     evaluation = begun(facts, 0, now, limits)
-    observed: dict[ObservedSource, list[Episode]] = {"storage": at_once(_held(reading, limits), now)}
+    observed: dict[ObservedSource, list[Episode]] = {
+        "storage": at_once(_held(reading, limits), now),
+        "partitions": at_once([] if table is None else written_levels(engine, table, now, limits), now),
+    }
     current, _ = transitions(table_uuid, name, evaluation, [], now, disabled=limits.disabled, observed=observed)
     return JudgedHistory(facts, advised_findings(current))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from limnograph.analysis.advice.facts import ReadLoad
-from limnograph.analysis.advice.own_facts import own_retention_of, refs_of
+from limnograph.analysis.advice.own_retention import own_retention_of, refs_of
 from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.returning import debt_half_lives
 from limnograph.analysis.findings.facts import TableFacts

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from limnograph.analysis.advice.facts import AdviceFacts, PlanLimits, ReadLoad, UnlistedFile
 from limnograph.analysis.advice.money import monthly_cost
+from limnograph.analysis.advice.open_ends import open_ends
 from limnograph.analysis.advice.planned import PlannedAction, arguments_json, plan_id
 from limnograph.analysis.advice.readers import ReaderNeed
 from limnograph.analysis.advice.recommendation import not_known, not_worth, recommendations
@@ -82,6 +83,7 @@ def advise_table(
     )
     name = known.name
     found = answers(facts, RULES.get(metadata.format, ()))
+    every = [*found, *open_ends(facts, found)]
     load = TableLoad(
         live_files=survey.data_files if survey else None,
         compacted_files=compacted_files(facts),
@@ -97,8 +99,8 @@ def advise_table(
         status="partial" if metadata.problems or _is_unread(reading) else "ok",
         findings=list(known.findings),
         recommendations=recommendations(facts, found, statement_table(metadata.location, name, known.trino_catalog)),
-        not_worth=not_worth(found),
-        not_known=not_known(facts, found),
+        not_worth=not_worth(every),
+        not_known=not_known(facts, every),
         bytes=facts.bytes,
         cost_per_month=monthly_cost(facts.bytes, load.live_files, load.reads_per_day, prices),
         currency=prices.currency,
@@ -122,7 +124,12 @@ def statement_table(location: str, name: TableName | None, trino_catalog: str | 
     return StatementTable(name.catalog, name.levels, name.table, location, trino_catalog)
 
 
-def unreadable(location_format: str | None, prices: Prices, name: TableName | None = None) -> AdvisedTable:
+def unreadable(
+    location_format: str | None,
+    prices: Prices,
+    name: TableName | None = None,
+    findings: Sequence[AdvisedFinding] = (),
+) -> AdvisedTable:
     """A table that could not be read."""
     return AdvisedTable(
         catalog=name.catalog if name else None,
@@ -132,7 +139,7 @@ def unreadable(location_format: str | None, prices: Prices, name: TableName | No
         format=location_format,
         snapshot_id=None,
         status="unreadable",
-        findings=[],
+        findings=list(findings),
         recommendations=[],
         not_worth=[],
         not_known=[],

@@ -12,7 +12,7 @@ from limnograph.adapters.sandbox.messages import AdviseLocation, StorageAccess, 
 from limnograph.adapters.sandbox.pool import Pool
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.analysis.advice.returning import debt_half_lives
-from limnograph.domain.advice.document import Advice, Estimate
+from limnograph.domain.advice.document import Advice, AdvisedFinding, Estimate
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.advice.reading import AdviceReading
 from limnograph.domain.errors import MetadataError, SourceError
@@ -22,7 +22,7 @@ from limnograph.services.advice.findings import judge
 from limnograph.services.advice.reading import UNNAMED
 from limnograph.services.advice.table_advice import JudgedTable, KnownOfTable, advise_table, unreadable
 from limnograph.wiring.locations.inspect import DEADLINE_SECONDS, spelled_out
-from limnograph.wiring.locations.no_table import unavailable
+from limnograph.wiring.locations.no_table import MISSING, NO_TABLE, unavailable
 
 _DECODE = msgspec.json.Decoder(AdviceReading).decode
 
@@ -57,12 +57,21 @@ def advise_location(
         judged = _judged(reading, parts, prices, name)
         evaluated, table, bounds = reading.now, judged.advised, dict(judged.bytes_out)
     except MetadataError as error:
-        table, problem = unreadable(table_format, prices, name), error.detail
+        problem = error.detail
+        table = unreadable(table_format, prices, name, _damage(error, evaluated))
     except SourceError as error:
         table, problem = unreadable(table_format, prices, name), unavailable(location, error).detail
     finally:
         pool.close()
     return LocationAdvice(Advice(generated_at=started, evaluated_at=evaluated, tables=[table]), problem, bounds)
+
+
+def _damage(error: MetadataError, at: Millis) -> list[AdvisedFinding]:
+    """The finding of a table whose metadata is damaged; none where there is no table."""
+    if error.code in {MISSING, NO_TABLE}:
+        return []
+    evidence = {"problem": error.code, "what": error.detail}
+    return [AdvisedFinding(code="unreadable", severity="critical", subject="", opened_at=at, evidence=evidence)]
 
 
 def _judged(reading: AdviceReading, parts: list[msgspec.Raw], prices: Prices, name: TableName | None) -> JudgedTable:

@@ -12,6 +12,7 @@ from limnograph.domain.errors import LimnographError, NotFound
 from limnograph.domain.finding_limits import DAY
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import Micros, Millis, to_micros, to_millis
+from limnograph.services.advice.findings import advised_findings
 from limnograph.services.advice.judging import AdviceInputs, TableJudge
 from limnograph.services.advice.loads import BY_RUNS, weekly_loads
 from limnograph.services.advice.saved_times import MeasuredSavings
@@ -76,7 +77,8 @@ def advise_tables(
             notes |= {str(found): BY_RUNS} if advice.counts_runs else {}
         except LimnographError as error:
             problems[str(found)] = str(error)
-            tables.append(unreadable(history.head.format if history.head else None, prices, found))
+            known = advised_findings(board.by_table.get(history.uuid, ()))
+            tables.append(unreadable(history.head.format if history.head else None, prices, found, known))
     return CatalogAdvice(Advice(generated_at=started, evaluated_at=to_millis(instant), tables=tables), problems, notes)
 
 

@@ -26,6 +26,7 @@ from limnograph.services.lake.table import HotTable
 AT_ONCE = 20
 """Tables that one call looks at, so that a fleet is spread over the day."""
 _COLUMNS = ("table_uuid", "snapshot_id", "committed_at", "partitions", "partitions_scope", "oldest_snapshot_at")
+_NO_READS = KnownReads()
 _log = logging.getLogger("limnograph.findings")
 
 
@@ -62,39 +63,10 @@ class ColdFindings:
         self._levels.take(evaluator, self._found, unknown)
 
     def _look(self, table: HotTable, now: Micros) -> list[SubjectLevel]:
-        head = History(table).head
-        size = head.total_bytes if head else None
-        if head is None or size is None or size < self._limits.cold_bytes:
-            return []
-        since = Micros(now - self._limits.cold_days * DAY)
-        is_whole = table.last_at <= since
-        partitions = [PartitionWrite(size, table.last_at)] if is_whole else self._partitions(table, since)
-        found = cold_levels(partitions, size, KnownReads(), now, self._limits)
-        return cold_levels(partitions, size, self._reads(table, now), now, self._limits) if found[0].is_over else found
-
-    def _partitions(self, table: HotTable, since: Micros) -> list[PartitionWrite]:
-        """The live partitions, as far as their last rows name them. Raises SourceError."""
-        day = Micros(table.last_at // DAY * DAY)
-        query = MetaQuery(
-            table="snapshots",
-            columns=_COLUMNS,
-            table_uuids=(table.uuid,),
-            start=day,
-            end=Micros(table.last_at + 1),
-        )
-        facts = [fact for fact in snapshot_facts(self._engine.select(query)) if fact.committed_at is not None]
-        state: dict[tuple[str | None, int | None], PartitionFact] = {}
-        bound: Micros | None = None
-        for fact in sorted(facts, key=lambda fact: fact.committed_at or EPOCH):
-            if fact.partitions_scope == "full":
-                state = {}
-            state.update({(each.partition, each.spec_id): each for each in fact.partitions or ()})
-            bound = _expired_before(fact, since)
-        return [
-            PartitionWrite(each.bytes or 0, each.last_committed_at if each.last_committed_at is not None else bound)
-            for each in state.values()
-            if each.data_files
-        ]
+        found = written_levels(self._engine, table, now, self._limits)
+        if not found or not found[0].is_over:
+            return found
+        return written_levels(self._engine, table, now, self._limits, self._reads(table, now))
 
     def _reads(self, table: HotTable, now: Micros) -> KnownReads:
         """Whether reads were reported at the beginning of these days, and the table's last one. Raises SourceError."""
@@ -106,6 +78,41 @@ class ColdFindings:
             since=None if began.is_empty() else Micros(since - DAY),
             last=None if hours.is_empty() else Micros(int(hours.max())),  # type: ignore[arg-type]
         )
+
+
+def written_levels(
+    engine: QueryEngine, table: HotTable, now: Micros, limits: FindingLimits, reads: KnownReads = _NO_READS
+) -> list[SubjectLevel]:
+    """The level of a table by its writes and the given reads; none of a table that is too small. Raises SourceError."""
+    head = History(table).head
+    size = head.total_bytes if head else None
+    if head is None or size is None or size < limits.cold_bytes:
+        return []
+    since = Micros(now - limits.cold_days * DAY)
+    is_whole = table.last_at <= since
+    partitions = [PartitionWrite(size, table.last_at)] if is_whole else _partitions(engine, table, since)
+    return cold_levels(partitions, size, reads, now, limits)
+
+
+def _partitions(engine: QueryEngine, table: HotTable, since: Micros) -> list[PartitionWrite]:
+    """The live partitions, as far as their last rows name them. Raises SourceError."""
+    day = Micros(table.last_at // DAY * DAY)
+    query = MetaQuery(
+        table="snapshots", columns=_COLUMNS, table_uuids=(table.uuid,), start=day, end=Micros(table.last_at + 1)
+    )
+    facts = [fact for fact in snapshot_facts(engine.select(query)) if fact.committed_at is not None]
+    state: dict[tuple[str | None, int | None], PartitionFact] = {}
+    bound: Micros | None = None
+    for fact in sorted(facts, key=lambda fact: fact.committed_at or EPOCH):
+        if fact.partitions_scope == "full":
+            state = {}
+        state.update({(each.partition, each.spec_id): each for each in fact.partitions or ()})
+        bound = _expired_before(fact, since)
+    return [
+        PartitionWrite(each.bytes or 0, each.last_committed_at if each.last_committed_at is not None else bound)
+        for each in state.values()
+        if each.data_files
+    ]
 
 
 def _expired_before(fact: SnapshotFact, since: Micros) -> Micros | None:
