@@ -34,10 +34,10 @@ def older_versions(
 
 
 def _find_change(
-    state: State, metadata: TableMetadata, newest: int, version: Callable[[int], TableMetadata | None]
+    state: State, metadata: TableMetadata, count: int, version: Callable[[int], TableMetadata | None]
 ) -> None:
     """Read versions by halving until one has another state and the next one has the current one."""
-    before, after = -1, newest
+    before, after = -1, count
     while after - before > 1:
         place = (before + after) // 2
         found = version(place)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { money, moneyBetween, paybackText, timeBetween } from './amounts.ts';
 import { budgetSentence, readBudget, withinBudget } from './budget.ts';
 import { maintenanceRow, plan } from './fixtures.ts';
-import { planFor } from './next.ts';
+import { planFor, reasonFor } from './next.ts';
 import { riskOf } from './risk.ts';
 import { listed, planSentence, reasonWords, savedTimeText, spokenRow, unknownParts } from './sentence.ts';
 import { engineName, ruleName } from './words.ts';
@@ -116,6 +116,22 @@ test('a plan that resolves a finding of the page comes first', () => {
   expect(planFor([best, other], ['snapshots_unbounded'])).toBe(other);
   expect(planFor([best, other], ['stale'])).toBe(best);
   expect(planFor([], ['stale'])).toBeNull();
+});
+
+test('a finding that no plan resolves has the answer of its rule, or of its own name', () => {
+  const recommendations = [plan({ because: ['small_files'] })];
+  const not_worth = [{ rule: 'expire', text: 'saves 0.27 USD a month, costs 0.11 USD' }];
+  const not_known = [{ rule: 'cold_data', missing: 'the price of colder storage' }];
+  const advice = { recommendations, not_worth, not_known };
+  expect(reasonFor(advice, ['small_files', 'held_bytes'])).toBeNull();
+  expect(reasonFor(advice, ['held_bytes'])).toEqual({
+    ...{ rule: 'expire', text: 'not worth it: saves 0.27 USD a month, costs 0.11 USD' },
+  });
+  expect(reasonFor(advice, ['cold_data'])?.text).toBe(
+    'not known, because this is missing: the price of colder storage',
+  );
+  expect(reasonFor(advice, ['file_burst'])).toBeNull();
+  expect(reasonFor(advice, [])).toBeNull();
 });
 
 const rows = [2, 2, null, 3].map((mid) =>
