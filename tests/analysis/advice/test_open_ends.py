@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -39,6 +41,14 @@ def test_a_code_without_a_plan_has_a_reason_of_its_own(code: str) -> None:
     told = [each for each in (*given, *open_ends(found, given)) if each.rule in rules]
     assert led or told, code
     assert code in MISSING or code in RULES_OF
+
+
+def test_the_dashboard_knows_the_same_rules() -> None:
+    text = " ".join((Path(__file__).parents[3] / "frontend/src/lib/maintenance/next.ts").read_text().split())
+    table = re.search(r"RULES_OF: .*?= \[(.*?)\];", text)
+    assert table is not None
+    pairs = re.findall(r"\[ ?'([a-z_ ]+)', '([a-z_ ]+)',? ?\]", table[1])
+    assert {code: tuple(rules.split()) for codes, rules in pairs for code in codes.split()} == dict(RULES_OF)
 
 
 def test_a_rule_that_answers_is_not_answered_again() -> None:
