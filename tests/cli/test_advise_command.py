@@ -95,6 +95,7 @@ def test_a_damaged_manifest_makes_the_table_partial_and_names_the_file(tmp_path:
     manifest = table.manifests[table.head() or 0][0].path
     Path(manifest.removeprefix("file://")).write_bytes(b"Obj\x01 damaged")
     found = advise(str(tmp_path), status="partial")
+    assert "Not all of the table could be read; in the rest, nothing is due." in run(str(tmp_path)).stdout
     missing = {each["rule"]: each["missing"] for each in found["not_known"]}
     assert {"compact", "compact_deletes", "position_deletes", "manifests", "held_bytes"} <= set(missing)
     assert missing["held_bytes"].startswith("a manifest of a retained snapshot is damaged")
@@ -133,6 +134,14 @@ def test_a_format_that_the_table_does_not_have_is_wrong_usage(tmp_path: Path) ->
         run(str(tmp_path), "--format", "delta")
     assert run(str(tmp_path), "--format", "parquet").exit_code == 2
     assert run(str(tmp_path), "--now", "-1").exit_code == 2
+    assert run(str(tmp_path), "--now", "1790000000000000").exit_code == 2, "microseconds"
+
+
+@pytest.mark.parametrize("empty", ["", "  "])
+def test_an_empty_name_is_wrong_usage_and_not_the_working_directory(empty: str) -> None:
+    result = run(empty)
+    assert result.exit_code == 2
+    assert "leave it out to advise all tables" in result.stderr
 
 
 def test_a_moved_table_is_read_by_a_path_map(tmp_path: Path) -> None:
@@ -202,6 +211,8 @@ def test_the_report_says_what_why_how_long_how_much_and_how_to_undo(tmp_path: Pa
     assert result.exit_code == 10
     for part in ("1. Rewrite data files: 40 files into 1", "leaves ", "takes ", "costs ", "undo: ", "ok    "):
         assert part in result.stdout, result.stdout
+    assert "costs less than 0.01 USD" in result.stdout
+    assert "pass --name CATALOG.NAMESPACE.TABLE" in result.stdout
     assert "Not known: orphans, because this is missing: no listing" in result.stdout
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from limnograph.wiring.on_request.advise import CatalogAdvice
 
 NOTHING_DUE, DUE, UNREADABLE = 0, 10, 3
+_LAST_MS = 253_402_300_799_999
+"""The end of the year 9999: what is larger is not in milliseconds."""
 _EPILOG = (
     "A LOCATION is read without catalog, jobs and settings, and judged at the time of its newest snapshot. Nothing is "
     "written or executed.\n\n"
@@ -37,7 +39,9 @@ _EPILOG = (
 @click.command("advise", epilog=_EPILOG)
 @click.argument("table", metavar="[TABLE|LOCATION]", required=False)
 @click.option("--config", type=click.Path(dir_okay=False), help=f"Settings file; default ${CONFIG_ENV}.")
-@click.option("--now", type=click.IntRange(min=0), metavar="MS", help="Judge at this instant, epoch milliseconds.")
+@click.option(
+    "--now", type=click.IntRange(0, _LAST_MS), metavar="MS", help="Judge at this instant, epoch milliseconds."
+)
 @click.option(
     "--format",
     "table_format",
@@ -71,6 +75,8 @@ def command(
     from limnograph.domain.time import Millis
     from limnograph.wiring.locations.target import is_location
 
+    if table is not None and not table.strip():
+        raise click.UsageError("TABLE or LOCATION is empty: leave it out to advise all tables of the settings.")
     instant = None if now is None else Millis(now)
     bounds: Mapping[str, Estimate] = {}
     location: str | None = None

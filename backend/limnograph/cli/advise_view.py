@@ -15,6 +15,7 @@ from limnograph.domain.advice.document import (
     PlanValue,
     Predicted,
     Recommendation,
+    StatementTexts,
 )
 
 _TITLES = {
@@ -38,6 +39,7 @@ _UNDO = {
 _BASES = {MEASURED: "measured on this table", BORROWED: "estimated from effects on other tables"}
 _SHOWN = 8
 _MINUTE = 120
+_LEAST_SHOWN = 0.01
 
 
 def draw(
@@ -61,8 +63,15 @@ def _table(table: AdvisedTable, at: str, bounds: Mapping[str, Estimate], locatio
     for place, plan in enumerate(table.recommendations, 1):
         yield ""
         yield from _plan(place, plan, table.currency, bounds.get(plan.plan_id))
+    if location and not name and any(_lacks_name(plan, table) for plan in table.recommendations):
+        yield ""
+        yield "  Statements need the name of the table: pass --name CATALOG.NAMESPACE.TABLE."
     if not table.recommendations and table.status != "unreadable":
-        yield "  Nothing is due."
+        yield (
+            "  Nothing is due."
+            if table.status == "ok"
+            else "  Not all of the table could be read; in the rest, nothing is due."
+        )
     if table.not_worth or table.not_known:
         yield ""
     yield from (plain(f"  Not worth it: {each.rule}: {each.text}.") for each in table.not_worth)
@@ -70,6 +79,11 @@ def _table(table: AdvisedTable, at: str, bounds: Mapping[str, Estimate], locatio
         plain(f"  Not known: {each.rule}, because this is missing: {each.missing}.") for each in table.not_known
     )
     yield from _bytes(table)
+
+
+def _lacks_name(plan: Recommendation, table: AdvisedTable) -> bool:
+    """Whether there is no statement because an engine addresses tables of this format by their names."""
+    return table.format == "iceberg" and plan.statements == StatementTexts()
 
 
 def _plan(place: int, plan: Recommendation, currency: str, left: Estimate | None) -> Iterator[str]:
@@ -87,7 +101,7 @@ def _plan(place: int, plan: Recommendation, currency: str, left: Estimate | None
         yield f"     takes {_range(plan.predicted.seconds)}"
     if plan.predicted.cost is not None:
         cost = plan.predicted.cost
-        yield f"     costs {cost.low:,.2f} to {cost.high:,.2f} {currency}{_worth(plan.value, currency)}"
+        yield f"     costs {_between(cost, currency)}{_worth(plan.value, currency)}"
     elif _worth(plan.value, currency):
         yield f"     {_worth(plan.value, currency).removeprefix(', ')}"
     for guard in plan.guards:
@@ -117,6 +131,12 @@ def _range(seconds: Estimate) -> str:
     if seconds.high < _MINUTE:
         return f"{seconds.low:,.0f} to {seconds.high:,.0f} s"
     return f"{seconds.low / 60:,.0f} to {seconds.high / 60:,.0f} min"
+
+
+def _between(cost: Estimate, currency: str) -> str:
+    if cost.high < _LEAST_SHOWN:
+        return f"less than {_LEAST_SHOWN:.2f} {currency}"
+    return f"{cost.low:,.2f} to {cost.high:,.2f} {currency}"
 
 
 def _worth(value: PlanValue, currency: str) -> str:

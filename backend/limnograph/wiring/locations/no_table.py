@@ -35,7 +35,7 @@ def no_table(location: str, folder: str, storage: TableStorage, looked_for: str 
             + _REMEDY,
         )
     where = "the store has nothing directly below it" if local is None else "it contains no files itself"
-    lies = f"it contains {len(files)} files" if files else where
+    lies = f"it contains {len(files)} file{'' if len(files) == 1 else 's'}" if files else where
     return _error(NO_TABLE, f"{location} is not a table: {looked_for or _LOOKED_FOR}, and {lies}")
 
 
