@@ -16,6 +16,8 @@ from limnograph.domain.advice.survey import SurveyedGroup
 
 PURGE, POSITIONS = "compact_deletes", "position_deletes"
 DELETED_SHARE, FILES_A_DATA_FILE = 0.1, 5
+DROP_DANGLING = {"remove-dangling-deletes": "true"}
+"""Otherwise, delete files of format v2 stay although all files to which they applied were rewritten."""
 UNMATERIALIZED = "deletes_not_materialized"
 CODES = ("delete_files_growing", "equality_deletes", UNMATERIALIZED)
 
@@ -30,14 +32,14 @@ def compact_deletes(facts: AdviceFacts) -> list[RuleAnswer]:
     if facts.metadata.targets is None:
         return [NotKnown(rule=PURGE, missing="a valid target file size: the table's property is not a size")]
     erases = facts.erases and UNMATERIALIZED in facts.codes
-    due = [group for group in survey.groups if group.files and (_is_due(group) or (erases and _has_deletes(group)))]
+    due = [group for group in survey.groups if group.files and (_is_due(group) or (erases and applies_deletes(group)))]
     scoped = [ChosenGroup(g.partitions, g.written_at, g.purge) for g in due if g.purge and _is_scoped(g)]
     whole = [ChosenGroup(g.partitions, g.written_at, g.every) for g in due if g.every and not _is_scoped(g)]
     touched = [ChosenGroup(g.partitions, g.written_at, g.purge) for g in survey.groups if g.purge]
     every = [ChosenGroup(g.partitions, g.written_at, g.every) for g in survey.groups if g.every]
     return [
         *_plan(facts, scoped, touched, {"delete-ratio-threshold": str(DELETED_SHARE)}),
-        *_plan(facts, whole, every, {"rewrite-all": "true"}),
+        *_plan(facts, whole, every, {"rewrite-all": "true"} | (DROP_DANGLING if erases else {})),
     ]
 
 
@@ -46,7 +48,8 @@ def _is_due(group: SurveyedGroup) -> bool:
     return group.deleted >= DELETED_SHARE * max(group.rows, 1) or applied >= FILES_A_DATA_FILE * group.files
 
 
-def _has_deletes(group: SurveyedGroup) -> bool:
+def applies_deletes(group: SurveyedGroup) -> bool:
+    """Whether a delete file of the group applies to one of its data files."""
     return group.delete_files > group.dangling
 
 

@@ -7,6 +7,7 @@ plan names its snapshots; nothing else expires.
 
 from __future__ import annotations
 
+from limnograph.analysis.advice.deletes import UNMATERIALIZED, applies_deletes
 from limnograph.analysis.advice.facts import AdviceFacts
 from limnograph.analysis.advice.guards import collection_guard, readers_guard, replace_guard, staged_guard
 from limnograph.analysis.advice.money import expiry_saving
@@ -19,7 +20,6 @@ from limnograph.domain.metadata.targets import GIB, MIB
 RULE = "expire"
 LEAST_FREED, LEAST_SHARE = GIB, 0.05
 MOST_SNAPSHOTS, MOST_METADATA = 500, 5 * MIB
-ERASURE = "deletes_not_materialized"
 CODES = ("snapshots_unbounded", "held_bytes", "metadata_large")
 
 
@@ -29,7 +29,9 @@ def expire(facts: AdviceFacts) -> list[RuleAnswer]:
     found = expiry_within(metadata, facts.now, facts.limits.retention)
     if not found.snapshot_ids:
         return []
-    erases = facts.erases and ERASURE in facts.codes and facts.survey is not None and not facts.survey.delete_files
+    survey = facts.survey
+    erases = facts.erases and UNMATERIALIZED in facts.codes and survey is not None
+    erases = erases and not any(map(applies_deletes, survey.groups if survey else ()))
     crowded = erases or len(metadata.snapshots) > MOST_SNAPSHOTS or metadata.size_bytes > MOST_METADATA
     freed = facts.freed
     if freed is None and not crowded:
@@ -43,7 +45,7 @@ def expire(facts: AdviceFacts) -> list[RuleAnswer]:
         PlannedAction(
             action="expire_snapshots",
             rule=RULE,
-            because=facts.open_codes((*CODES, ERASURE) if erases else CODES),
+            because=facts.open_codes((*CODES, UNMATERIALIZED) if erases else CODES),
             arguments={"action": "expire_snapshots", "snapshot_ids": sorted(map(str, found.snapshot_ids))},
             predicted=Predicted(bytes_freed=freed),
             value=PlanValue(money_per_month=saving),
