@@ -87,7 +87,6 @@ def test_a_promised_erasure_makes_each_delete_due(properties: dict[str, str], pl
     found = facts(survey(DELETED), table(properties=properties), codes=["deletes_not_materialized"])
     plans = [each for each in compact_deletes(found) if isinstance(each, PlannedAction)]
     assert [each.options.get("rewrite-all") for each in plans] == ["true"] * planned
-    assert [each.options.get("remove-dangling-deletes") for each in plans] == ["true"] * planned
     assert all(each.because == ["deletes_not_materialized"] for each in plans)
 
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from limnograph.analysis.advice.compact import ACTION, options_of
 from limnograph.analysis.advice.facts import AdviceFacts
-from limnograph.analysis.advice.planned import RuleAnswer
+from limnograph.analysis.advice.planned import PURGE, RuleAnswer
 from limnograph.analysis.advice.rewrite import ChosenGroup, planned, selected
 from limnograph.domain.advice.document import NotKnown
 from limnograph.domain.advice.survey import SurveyedGroup
 
-PURGE, POSITIONS = "compact_deletes", "position_deletes"
+POSITIONS = "position_deletes"
 DELETED_SHARE, FILES_A_DATA_FILE = 0.1, 5
-DROP_DANGLING = {"remove-dangling-deletes": "true"}
-"""Otherwise, delete files of format v2 stay although all files to which they applied were rewritten."""
 UNMATERIALIZED = "deletes_not_materialized"
 CODES = ("delete_files_growing", "equality_deletes", UNMATERIALIZED)
 
@@ -39,7 +37,7 @@ def compact_deletes(facts: AdviceFacts) -> list[RuleAnswer]:
     every = [ChosenGroup(g.partitions, g.written_at, g.every) for g in survey.groups if g.every]
     return [
         *_plan(facts, scoped, touched, {"delete-ratio-threshold": str(DELETED_SHARE)}),
-        *_plan(facts, whole, every, {"rewrite-all": "true"} | (DROP_DANGLING if erases else {})),
+        *_plan(facts, whole, every, {"rewrite-all": "true"}),
     ]
 
 

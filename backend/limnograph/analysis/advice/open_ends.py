@@ -105,6 +105,9 @@ def _few_deletes(rule: str, facts: AdviceFacts) -> NotWorth | NotKnown:
     if hot:
         who = f"{counted(hot, 'partition')} with delete files {'was' if hot == 1 else 'were'} written"
         return NotWorth(rule=rule, text=f"{who} within the last {lasting(facts.quiet_ms / 1_000)}, and left out")
+    if survey.delete_files == sum(each.dangling for each in survey.groups):
+        text = f"{counted(survey.delete_files, 'delete file')} that no data file needs any more"
+        return NotWorth(rule=rule, text=f"{text}: a rewrite would change no row")
     share = sum(each.deleted for each in survey.groups) / max(survey.rows, 1)
     text = (
         f"{counted(survey.delete_files, 'delete file')} with {share:.1%} of the rows: no partition has a tenth of its "

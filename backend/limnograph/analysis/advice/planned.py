@@ -11,6 +11,8 @@ import msgspec
 from limnograph.domain.advice.document import Estimate, NotKnown, NotWorth, PlanGuard, PlanValue, Predicted
 from limnograph.domain.advice.survey import SurveyedPartition
 
+PURGE = "compact_deletes"
+"""The rule whose rewrites apply deletes."""
 DIGITS = 32
 """Hexadecimal digits of a plan's id."""
 

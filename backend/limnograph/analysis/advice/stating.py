@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from limnograph.analysis.advice.planned import PlannedAction
+from limnograph.analysis.advice.planned import PURGE, PlannedAction
 from limnograph.analysis.advice.statements import delta, iceberg
 from limnograph.analysis.advice.statements.scopes import PartitionChoice, PartitionScope, ScopeField
 from limnograph.analysis.advice.statements.selection import select
@@ -14,6 +14,10 @@ from limnograph.analysis.advice.statements.subject import NoStatement, Statement
 from limnograph.domain.advice.document import StatementTexts
 from limnograph.domain.advice.survey import PartitionValue, SurveyedField, SurveyedPartition, TableSurvey
 
+DROP_DANGLING: Mapping[str, str] = {"remove-dangling-deletes": "true"}
+"""Otherwise, delete files of format v2 stay although all files to which they applied were rewritten. Not an argument of
+the plan: the executor makes one commit, and this makes another.
+"""
 _BINARY = ("binary", "fixed", "uuid", "decimal")
 _NO_STATEMENT = StatementResult(StatementTexts(), None, {})
 
@@ -33,7 +37,8 @@ def stated(
         return _of_delta(plan, table, survey, mapped=mapped)
     match plan.action:
         case "rewrite_data_files":
-            return iceberg.rewrite_data_files(table, choice_of(plan, survey), plan.options)
+            options = {**plan.options, **DROP_DANGLING} if plan.rule == PURGE else plan.options
+            return iceberg.rewrite_data_files(table, choice_of(plan, survey), options)
         case "rewrite_position_delete_files":
             return iceberg.rewrite_position_delete_files(table, choice_of(plan, survey), plan.options)
         case "rewrite_manifests":
