@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakehouse.check import drills, flow, matrix, pitfalls, versions
+from lakehouse.check import access, catalog, contention, drills, flow, maintained, matrix, pitfalls, pointers, versions
 from lakehouse.check.scenario import Scenario
 from lakehouse.check.world import ScenarioWorld
 
@@ -13,16 +13,18 @@ KINDS = {
     "exactly once": flow.ExactlyOnce,
     "quality gate": flow.QualityGate,
     "point-in-time features": flow.PointInTime,
-    "pitfall 1 small files": pitfalls.SmallFilesPitfall,
-    "pitfall 2 no expiry": pitfalls.NoExpiryPitfall,
+    "pitfalls 1 2 9, maintainer": maintained.MaintainerUnderPolicy,
     "pitfall 3 partitions by key": pitfalls.PartitionPitfall,
     "pitfall 4 lake as a database": pitfalls.DatabasePitfall,
     "FR5 erasure, pitfall 5": drills.ErasureDrill,
     "FR3 engines, pitfall 6": matrix.EngineMatrix,
-    "pitfall 9 metadata": pitfalls.MetadataPitfall,
+    "50 writers": contention.FiftyWriters,
+    "stale pointer": pointers.StalePointer,
+    "access by tier": access.AccessByTier,
     "FR6 branches and tags": versions.BranchesAndTags,
     "FR7 evolution": versions.SchemaEvolution,
     "disaster drill": drills.DisasterDrill,
+    "pitfall 7, catalog": catalog.CatalogOutage,
 }
 
 

@@ -44,19 +44,10 @@ class Observer:
         """The page of a commit, waited for; empty if there is none."""
         return awaited(lambda: self.table(table, f"/commits/{snapshot}"))
 
-    def recommendation(self, table: str, rule: str) -> Any:
-        """What Limnograph recommends by a rule, waited for: the whole recommendation; None if there is none."""
-        return awaited(lambda: self._recommended(table, rule))
-
     def open_finding(self, code: str, table: str) -> Any:
         """The open finding; None if there is none now."""
         rows = self.get("/findings", code=code, table=table)["rows"]
         return rows[0] if rows else None
-
-    def _recommended(self, table: str, rule: str) -> Any:
-        advice = self.table(table, "/maintenance").get("advice") or {}
-        found = (each for each in advice.get("recommendations", ()) if each["rule"] == rule)
-        return next((each for each in found if each["statements"].get("spark")), None)
 
 
 def awaited(look: Callable[[], Any], longest_s: float = LONGEST_S) -> Any:

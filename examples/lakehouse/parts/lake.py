@@ -63,14 +63,15 @@ class Lake:
         """The first value of the first row."""
         return self.sql(statement)[0][0]
 
-    def create(self, layout: TableLayout) -> None:
-        """Create a table, and its namespace, unless they exist."""
+    def create(self, layout: TableLayout, location: str = "") -> None:
+        """Create a table, and its namespace, unless they exist. `location`: if not the catalog's choice."""
         namespace = layout.name.rpartition(".")[0]
         self.sql(f"create namespace if not exists {namespace}")
         given = {"format-version": "2", **layout.properties, "pii": layout.pii}
         properties = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
         by = f"partitioned by ({layout.partitioned_by})" if layout.partitioned_by else ""
-        table = f"{layout.name} ({layout.columns}) using iceberg {by}"
+        at = f" location '{location}'" if location else ""
+        table = f"{layout.name} ({layout.columns}) using iceberg {by}{at}"
         self.sql(f"create table if not exists {table} tblproperties ({properties})")
 
     def snapshot(self, table: str, branch: str = "main") -> int | None:

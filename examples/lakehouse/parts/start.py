@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from lakehouse.access.tiers import rules_json
 from lakehouse.parts import database, programs
 from lakehouse.parts.places import Places
 from lakehouse.parts.settings import limnograph_toml
@@ -24,6 +25,7 @@ def running(places: Places, progress: Progress) -> Iterator[ChildProcesses]:
     programs.ensure_installed()
     places.renew()
     places.settings.write_text(limnograph_toml(places))
+    places.rules.write_text(rules_json())
     with ChildProcesses(places.logs, progress) as children:
         store = children.start(programs.store(places))
         server = children.start(database.server(places))

@@ -1,0 +1,194 @@
+"""Pitfalls 1, 2 and 9, found by Limnograph and repaired by its maintainer under the policy of a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from lakehouse.check.observer import awaited
+from lakehouse.check.scenario import ScenarioLog
+from lakehouse.check.world import ScenarioWorld
+from lakehouse.ingest.writers import append_rows, numbered
+from lakehouse.maintain.history import create_old
+from lakehouse.maintain.maintainer import maintain_once
+from lakehouse.parts.dag import HttpRunListener, LakeDag, LakeTask
+from lakehouse.parts.lake import Lake, TableLayout
+
+COLUMNS = "id bigint, v string"
+COMMITS, FILES_A_COMMIT = 30, 8
+RUNS = 9
+"""Runs before and after a repair: fewer than eight say nothing."""
+JOB = "report.small_files"
+DONE = frozenset({"verified", "measured"})
+SHOWN_S = 30.0
+"""Longest wait for a page with a state that is stored already."""
+
+
+def append_many_files(lake: Lake, table: str) -> None:
+    """Five commits, each with a file of every task: the writer does not distribute its rows."""
+    for _ in range(5):
+        rows = lake.spark.range(80).selectExpr("id", "concat('v', id) as v")
+        rows.repartition(FILES_A_COMMIT).writeTo(table).append()
+
+
+def reload_often(lake: Lake, table: str) -> None:
+    """A small table that a job replaces each time: a delete and an append, of which only the newest rows are live."""
+    loaded = lake.catalog.load_table(table.removeprefix("lake."))
+    loaded.append(numbered(0))
+    for n in range(1, COMMITS // 2):
+        loaded.overwrite(numbered(n))
+
+
+class MaintainedTable(NamedTuple):
+    """A table whose past has a pitfall. `code`: what Limnograph finds; `rule`, `action`: what its maintainer does about
+    it; `figure`: what falls. `oldest_h`, `newest_h`: hours since its first and last commit. `properties`: of the table.
+    """
+
+    name: str
+    write: Callable[[Lake, str], None]
+    code: str
+    rule: str
+    action: str
+    figure: str
+    oldest_h: float = 4.0
+    newest_h: float = 2.0
+    properties: Mapping[str, str] = {}
+
+    @property
+    def layout(self) -> TableLayout:
+        return TableLayout(self.name, COLUMNS, "", self.properties)
+
+
+SMALL_FILES = MaintainedTable(
+    "lake.lab.old_files", append_many_files, "small_files", "compact", "rewrite_data_files", "data_files"
+)
+SNAPSHOTS = MaintainedTable(
+    "lake.lab.old_snapshots",
+    reload_often,
+    "snapshots_unbounded",
+    "expire",
+    "expire_snapshots",
+    "snapshots",
+    oldest_h=40.0,
+    newest_h=25.0,
+    properties={"history.expire.max-snapshot-age-ms": "43200000"},
+)
+MANIFESTS = MaintainedTable(
+    "lake.lab.old_manifests",
+    partial(append_rows, commits=COMMITS),
+    "manifests_fragmented",
+    "manifests",
+    "rewrite_manifests",
+    "manifests",
+)
+TABLES = (SMALL_FILES, SNAPSHOTS, MANIFESTS)
+
+
+class MaintainerUnderPolicy:
+    """The finding, the plan that the policy let run, the finding closed, and the ledger's row of its commit."""
+
+    def __init__(self, world: ScenarioWorld) -> None:
+        self._world = world
+
+    def happen(self, log: ScenarioLog) -> None:
+        """Three tables with a past, and a job that reads one of them."""
+        lake = self._world.lake
+        for table in TABLES:
+            create_old(lake, table.layout, partial(table.write, lake), table.oldest_h, table.newest_h)
+            log.figures[table.name] = {"before": metadata_figures(lake, table.name)}
+        known = awaited(lambda: self._world.observer.table(SMALL_FILES.name))
+        log.claim("Limnograph has seen the table whose readers report their runs", known)
+        self._report()
+
+    def observe(self, log: ScenarioLog) -> None:
+        """One round of the maintainer repairs all three."""
+        lake, observer = self._world.lake, self._world.observer
+        for table in TABLES:
+            found = observer.finding(table.code, table.name)
+            log.claim(f"Limnograph reports {table.code}", found, observer.get("/findings", table=table.name))
+        log.claim("the meta tables have every table, so that the guards know its neighbours", awaited(self._is_known))
+        rows = {table.name: digest(lake, table.name) for table in TABLES}
+        report = maintain_once(lake.places)
+        log.equal("no table is unreadable for the maintainer", report["troubles"], [])
+        log.figures["round_s"] = round(report["seconds"], 1)
+        for table in TABLES:
+            self._repaired(log, table, rows[table.name], report)
+        self._report()
+        effect = awaited(self._measured)
+        log.claim("the ledger has the effect on the job that reads the table", effect)
+        log.figures["effect"] = effect
+
+    def _repaired(self, log: ScenarioLog, table: MaintainedTable, rows: Any, report: dict[str, Any]) -> None:
+        lake, figures = self._world.lake, log.figures[table.name]
+        said = [each for each in (*report["plans"], *report["unplanned"]) if each["table"] == table.name]
+        plan = awaited(partial(self._plan, table), SHOWN_S)
+        log.claim(f"the plan {table.rule} of {table.name} is verified", plan, said)
+        figures["after"] = metadata_figures(lake, table.name)
+        before, after = (figures[half][table.figure] for half in ("before", "after"))
+        log.claim(f"it lowers {table.figure}", after < before / 2, (before, after))
+        log.equal("no row is lost or changed", digest(lake, table.name), rows)
+        if table is SNAPSHOTS:
+            # An expiry moves no branch, so that its finding is judged at the next commit.
+            self._run(LakeTask("lab.reload", lambda: append_rows(lake, table.name, 1), writes=(table.name,)))
+        closed = awaited(partial(self._closed, table))
+        log.claim(f"{table.code} is closed", closed, self._world.observer.open_finding(table.code, table.name))
+        row = awaited(partial(self._ledger_row, table, plan["plan_id"]))
+        log.claim("the ledger has the operation, with its plan", row)
+        confirmed = row["plan"]["confirmed"] or {}
+        figures["ledger"] = {"verdict": row["verdict"], "because": row["because"]}
+        figures["confirmed"] = {key: confirmed.get(key) for key in ("files_in", "files_out", "bytes_freed", "seconds")}
+
+    def _is_known(self) -> bool:
+        """Whether the pipeline has stored a commit of each table that a catalog lists."""
+        lake = self._world.lake
+        stored = lake.sql("select distinct table_uuid from lake.limnograph.snapshots")
+        names = [f"{row[0]}.{row[1]}" for row in lake.sql("show tables in lake.lab")]
+        uuids = {str(lake.catalog.load_table(name).metadata.table_uuid) for name in names}
+        return uuids <= {row[0] for row in stored}
+
+    def _plan(self, table: MaintainedTable) -> Any:
+        plans = self._world.observer.table(table.name, "/maintenance").get("plans", ())
+        return next((each for each in plans if each["rule"] == table.rule and each["state"] in DONE), None)
+
+    def _closed(self, table: MaintainedTable) -> Any:
+        observer = self._world.observer
+        rows = observer.get("/findings", table=table.name, code=table.code, state="closed")["rows"]
+        return rows if rows and observer.open_finding(table.code, table.name) is None else None
+
+    def _ledger_row(self, table: MaintainedTable, plan_id: str) -> Any:
+        rows = self._world.observer.get("/effects", table=table.name, action=table.action)["rows"]
+        return next((row for row in rows if row["plan"] and row["plan"]["plan_id"] == plan_id), None)
+
+    def _measured(self) -> Any:
+        """The effect on the reporting job, once enough runs have ended."""
+        rows = self._world.observer.get("/effects", table=SMALL_FILES.name, job=JOB, measure="duration")["rows"]
+        wanted = ("verdict", "because", "runs_before", "runs_after", "ratio", "ratio_low", "ratio_high")
+        done = (row for row in rows if row["verdict"] != "no_data_yet")
+        return next(({key: row[key] for key in wanted} for row in done), None)
+
+    def _report(self) -> None:
+        lake, table = self._world.lake, SMALL_FILES.name
+        for _ in range(RUNS):
+            self._run(LakeTask(JOB, lambda: lake.sql(f"select count(*), sum(id) from {table}"), reads=(table,)))
+
+    def _run(self, task: LakeTask) -> None:
+        lake = self._world.lake
+        LakeDag("lakehouse.report", HttpRunListener(lake.places.server), lake.snapshot).run([task])
+
+
+def digest(lake: Lake, table: str) -> tuple[int, Any]:
+    """Count and a sum over all values, which changes with any row."""
+    row = lake.sql(f"select count(*), sum(cast(xxhash64(*) as decimal(38, 0))) from {table}")[0]
+    return row[0], row[1]
+
+
+def metadata_figures(lake: Lake, table: str) -> dict[str, int]:
+    """Files, snapshots and manifests as Spark counts them, and the size of the metadata file, which each commit writes
+    again.
+    """
+    counts = {
+        name: lake.one(f"select count(*) from {table}.{name}") for name in ("data_files", "snapshots", "manifests")
+    }
+    loaded = lake.catalog.load_table(table.removeprefix("lake."))
+    return {**counts, "metadata_bytes": len(loaded.io.new_input(loaded.metadata_location))}

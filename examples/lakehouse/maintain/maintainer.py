@@ -1,0 +1,53 @@
+"""Limnograph's maintainer, with a file of its own: the policy, and in which catalog it may write."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from lakehouse.parts import programs
+from lakehouse.parts.places import Places
+from limnograph.domain.errors import EnvironmentFault
+
+LONGEST_S = 400.0
+POLICY = """\
+# Written by the reference lakehouse. Limnograph's server never reads this file.
+[maintenance]
+mode = "advise"                        # tables without a policy of their own
+
+[maintenance.catalogs.lake]            # may be written, with the credentials of the settings
+
+[[maintenance.policy]]
+name = "lab"
+tables = ["lake.lab.old_*"]
+actions = ["compact", "manifests", "expire"]
+mode = "auto"
+# Every reader is named: none continues from where it was more than an hour ago.
+readers = [{ job = "*", lag = "1h" }]
+# An expiry pays from 1 GiB on; here it must be visible on kilobytes.
+worth = { freed_bytes = "1 KiB" }
+"""
+
+
+def maintain_once(places: Places) -> dict[str, Any]:
+    """One round: everything that is due under the policy. Returns its report. Raises EnvironmentFault."""
+    file = places.root / "maintenance.toml"
+    file.write_text(POLICY)
+    program = programs.limnograph("maintain", places, "--maintenance", str(file), "--once", "--json")
+    log = Path(places.logs) / "maintain.log"
+    with log.open("wb") as errors:
+        done = subprocess.run(
+            program.command,
+            env={**os.environ, **program.env},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            check=False,
+            timeout=LONGEST_S,
+        )
+    if done.returncode not in {0, 1}:
+        raise EnvironmentFault(f"the maintainer ended with {done.returncode}; see {log}")
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
