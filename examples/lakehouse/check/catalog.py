@@ -1,8 +1,10 @@
-"""Pitfall 7: the catalog answers nobody for a while, because something holds its database."""
+"""Pitfall 7: the catalog refuses everybody for a while, because a change of its database went wrong."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -17,7 +19,7 @@ AFTER = TableLayout("lake.lab.after_outage", "id bigint, v string", "", {})
 
 
 class CatalogOutage:
-    """Limnograph's pages need no catalog: they say that it does not answer, and from when what they show is."""
+    """Limnograph's pages need no catalog: the status says that it fails, and they show what was read before."""
 
     def __init__(self, world: ScenarioWorld) -> None:
         self._world = world
@@ -29,26 +31,34 @@ class CatalogOutage:
         log.figures["commits"] = 1
 
     def observe(self, log: ScenarioLog) -> None:
-        """While the catalog's table of pointers is locked, and after."""
+        """While the catalog's table of pointers is gone, and after."""
         lake, observer = self._world.lake, self._world.observer
-        log.equal("the catalog is a source that answers", awaited(partial(self._status, "ok")), "ok")
-        begun = time.monotonic()
-        with database.connect(lake.places, "catalog") as connection:
-            connection.autocommit = False
-            with connection.cursor() as cursor:
-                cursor.execute("lock table iceberg_tables in access exclusive mode")
-                log.equal("Limnograph says that it does not answer", awaited(partial(self._status, "error")), "error")
-                log.figures["noticed_s"] = round(time.monotonic() - begun, 1)
-                asked = time.monotonic()
-                page = observer.table(AFTER.name, "/commits")
-                log.claim("the pages of tables answer meanwhile", page.get("rows"), page)
-                log.figures["page_ms"] = round((time.monotonic() - asked) * 1000)
-                log.figures["said"] = self._source()["detail"]
-            connection.rollback()
+        log.claim("the first commit has a page", observer.commit(AFTER.name, lake.snapshot(AFTER.name)))
+        with self._broken():
+            begun = time.monotonic()
+            log.equal("Limnograph says that the catalog fails", awaited(partial(self._status, "error")), "error")
+            log.figures["noticed_s"] = round(time.monotonic() - begun, 1)
+            log.figures["said"] = self._source()["detail"]
+            begun = time.monotonic()
+            page = observer.table(AFTER.name, "/commits")
+            log.claim("the pages of tables answer meanwhile", page.get("rows"), page)
+            log.figures["page_ms"] = round((time.monotonic() - begun) * 1000)
         append_rows(lake, AFTER.name, 1)
         page = observer.commit(AFTER.name, lake.snapshot(AFTER.name))
         log.claim("the first commit after the outage has a page", page)
         log.equal("the catalog answers again", awaited(partial(self._status, "ok")), "ok")
+
+    @contextmanager
+    def _broken(self) -> Iterator[None]:
+        """Every request to the catalog ends with status 500."""
+        connection = database.connect(self._world.lake.places, "catalog")
+        with connection.cursor() as cursor:
+            cursor.execute("alter table iceberg_tables rename to iceberg_tables_away")
+            try:
+                yield
+            finally:
+                cursor.execute("alter table iceberg_tables_away rename to iceberg_tables")
+        connection.close()
 
     def _status(self, wanted: str) -> Any:
         found = self._source()["status"]

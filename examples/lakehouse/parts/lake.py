@@ -76,8 +76,8 @@ class Lake:
 
     def snapshot(self, table: str, branch: str = "main") -> int | None:
         """The snapshot that a branch points at."""
-        found = self.sql(f"select snapshot_id from {table}.refs where name = '{branch}'")
-        return found[0][0] if found else None
+        found = self.catalog.load_table(table.removeprefix("lake.")).metadata.refs.get(branch)
+        return found.snapshot_id if found else None
 
     @contextmanager
     def stamped(self, **properties: Any) -> Iterator[None]:
