@@ -26,6 +26,11 @@ Examples:
   limnograph demo burst --dir /tmp/demo --wait 0
   xdg-open "$(limnograph demo burst)"    open the incident once its alert has fired"""
 
+_COMPACT_EXAMPLES = """\b
+Examples:
+  limnograph demo compact
+  limnograph demo compact --table ops.access_logs    the table at risk is at risk no longer"""
+
 
 @click.group("demo", invoke_without_command=True, epilog=_EXAMPLES)
 @click.option(
@@ -96,15 +101,16 @@ def burst(usual: Path, root: Path | None, *, table: str, files: int, wait: float
     click.echo(make(root or usual, table=table, files=files, wait=wait))
 
 
-@command.command("compact", epilog="Example:  limnograph demo compact --table marketing.leads")
+@command.command("compact", epilog=_COMPACT_EXAMPLES)
 @click.option("--table", default="sales.customer_events", show_default=True, help="A table of the demo.")
 @click.option("--dir", "root", type=click.Path(path_type=Path, file_okay=False), help="Folder of the running demo.")
 @click.pass_obj
 def compact(usual: Path, root: Path | None, *, table: str) -> None:
-    """Merge the files of earlier bursts in a table of the running demo.
+    """Merge the files of earlier bursts in a table of the running demo, or those that its nightly compaction has not
+    merged.
 
     The finding of the burst closes, and the job that it slowed down is fast again. After eight runs the ledger of
-    effects shows by how much.
+    effects shows by how much. The risk of ops.access_logs falls with the forecast of the next full hour.
     """
     from limnograph.demo.compaction import compact as merge
 

@@ -8,7 +8,8 @@ import pytest
 from forecast_world import Compacts, LocalForecasting, forecasts, hours_of, roll, step
 from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.domain.facts.events import RunFact, RunTable
-from limnograph.domain.facts.meta_tables import FORECASTS, HOURLY, RUNS
+from limnograph.domain.facts.forecasts import FORECAST_KEY
+from limnograph.domain.facts.meta_tables import FORECASTS, HOURLY, RUNS, MetaTable
 from limnograph.domain.objectives import Objective, Objectives
 from limnograph.services.rollups.fold import DAY, HOUR
 from upkeep_world import NOW, World
@@ -155,8 +156,35 @@ class _FailsFor:
         return self.model.forecast(cases, load)  # type: ignore[attr-defined]
 
 
+class _Death(Exception):
+    """The process is killed."""
+
+
+@pytest.mark.parametrize("when", ["before_append", "after_append"])
+def test_a_pass_that_was_killed_is_continued_without_a_second_row(when: str) -> None:
+    world, whole = world_of_two(), world_of_two()
+    step(whole).run()
+
+    def kill(table: MetaTable) -> None:
+        if table is FORECASTS:
+            raise _Death
+
+    setattr(world.store, when, kill)
+    with pytest.raises(_Death):
+        step(world, tables_at_once=1).run()
+    setattr(world.store, when, lambda _table: None)
+    runner = LocalForecasting(world)
+    step(world, runner).run()
+    assert runner.seen[0].moved == ({"growing", "compacted"} if when == "before_append" else {"growing"})
+    keys, expected = (
+        [tuple(row[name] for name in FORECAST_KEY) for row in each.read(FORECASTS)] for each in (world, whole)
+    )
+    assert sorted(keys) == sorted(expected)
+    assert len(keys) == len(set(keys))
+
+
 @pytest.mark.parametrize("at_once", [1, 100])
-def test_tables_are_written_in_parts_that_continue_after_a_death(at_once: int) -> None:
+def test_tables_are_written_in_parts(at_once: int) -> None:
     world = world_of_two()
     runner = LocalForecasting(world, batch=7)
     step(world, runner, tables_at_once=at_once).run()

@@ -13,7 +13,9 @@ from limnograph.demo.story.signals import JobSchedule
 
 SERVER = "limnograph"
 """Name of the server among the scrape targets."""
-DISABLED = "[forecast]\nenabled = false\n\n"
+FORECAST = "[forecast]\nevery_hours = 1\n\n"
+"""A user who compacts a table sees its risk fall within the hour."""
+NO_FORECAST = "[forecast]\nenabled = false\n\n"
 
 
 def limnograph_toml(
@@ -62,7 +64,7 @@ url = "http://127.0.0.1:{prometheus_port}"
 {told_by}[pipeline]
 metrics = "127.0.0.1:{pipeline_port}"
 
-{"" if forecast else DISABLED}[auth]
+{FORECAST if forecast else NO_FORECAST}[auth]
 mode = "{"tokens" if login else "none"}"
 session_hours = 720
 

@@ -20,6 +20,10 @@ COMPACTOR = "demo_compact"
 """The application of `demo compact`, whose commits slow or speed up jobs as the user asked."""
 ON_REQUEST = (COMPACTOR, "limnograph-maintain")
 """Writers of compactions that a user asked for: of `demo compact`, and of the maintainer."""
+NIGHTLY = "small-"
+"""How the names of the files begin that a nightly compaction merges; the day follows."""
+COMPACTED_SIZES = (110 * MB, 130 * MB)
+"""Of the files that it leaves, bytes."""
 LOG_DAYS = 17
 LOG_FILES = 9_000
 """Large files of a log, more than its small ones."""
@@ -121,12 +125,12 @@ def _web_sessions(calendar: Calendar) -> TablePlan:
     writer = writer_of("ingest_web_sessions", calendar, 12)
     steps: list[Step] = [Append(calendar.start, Files(180, stem="base"), writer, late_days=1)]
     for at in _moments(calendar, 12, rng):
-        small = Files(rng.randint(2, 5), (9 * MB, 24 * MB), 90_000, f"small-{at // DAY}")
+        small = Files(rng.randint(2, 5), (9 * MB, 24 * MB), 90_000, f"{NIGHTLY}{at // DAY}")
         steps.append(Append(at, small, writer))
     for days in (0, 1):
         if (night := calendar.clock("00:30", days)) < calendar.until:
-            into = Files(40, (110 * MB, 130 * MB), 0, "compacted")
-            steps.append(Compaction(night, f"small-{night // DAY - 1}", into))
+            into = Files(40, COMPACTED_SIZES, 0, "compacted")
+            steps.append(Compaction(night, f"{NIGHTLY}{night // DAY - 1}", into))
     return _table(name, EVENT_COLUMNS, "", PLAIN, steps)
 
 
@@ -184,12 +188,12 @@ def _logs(calendar: Calendar, name: str, number: int, *, resting: int, files: in
     ]
     for at in range(first + 2 * HOUR, calendar.until - 2 * MINUTE, 4 * HOUR):
         count = round(files * rng.uniform(0.8, 1.2) * (2 if rng.random() < BUSY_SHARE else 1))
-        small = Files(count, (9 * MB, 24 * MB), 60_000, f"small-{at // DAY}")
+        small = Files(count, (9 * MB, 24 * MB), 60_000, f"{NIGHTLY}{at // DAY}")
         steps.append(Append(at + rng.randint(1, 50) * SECOND + rng.randint(0, 999), small, writer))
     for days in range(1 - LOG_DAYS, last_night + 1):
         if (night := calendar.clock("00:30", days)) < calendar.until:
-            into = Files(12, (110 * MB, 130 * MB), 0, "compacted")
-            steps.append(Compaction(night, f"small-{night // DAY - 1}", into))
+            into = Files(12, COMPACTED_SIZES, 0, "compacted")
+            steps.append(Compaction(night, f"{NIGHTLY}{night // DAY - 1}", into))
     return _table(name, EVENT_COLUMNS, "", PLAIN, steps)
 
 
