@@ -13,12 +13,14 @@ from limnograph.adapters.meta.tables import ensure_meta_tables
 from limnograph.domain.facts.effects import EffectFact
 from limnograph.domain.facts.events import AlertFact, ReportFact, RunFact, RunTable
 from limnograph.domain.facts.findings import FindingFact
+from limnograph.domain.facts.forecasts import ForecastFact
 from limnograph.domain.facts.meta_tables import (
     ALERTS,
     CHANGES,
     DAILY,
     EFFECTS,
     FINDINGS,
+    FORECASTS,
     REPORTS,
     RUNS,
     SNAPSHOTS,
@@ -76,6 +78,14 @@ def _effect(operation: str, after: int, verdict: str, ratio: float) -> EffectFac
     place = {"table_uuid": "u-clicks", **_place("clicks"), "committed_at": BEGIN}
     measured = {"measure": "duration", "action": "rewrite_data_files", "verdict": verdict, "ratio": ratio}
     return EffectFact(operation_id=operation, job_name="churn", runs_after=after, **place, **measured)
+
+
+def _forecast(table: str, day: int, p_cross: float, warned: int | None, **outcome: Any) -> ForecastFact:
+    """Of small files over seven days; `warned`: day on which the warning began."""
+    times = {"as_of": BEGIN + day * 24 * HOUR, "warned_at": None if warned is None else BEGIN + warned * 24 * HOUR}
+    place = {"table_uuid": f"u-{table}", **_place(table), "metric": "small_files", "hours": 168}
+    numbers = {"threshold": 1_000.0, "p_cross": p_cross, "p_cross_if_maintained": 0.125}
+    return ForecastFact(**place, **times, **numbers, alert=warned is not None, **outcome)
 
 
 def _change(kind: str, minute: int, table: str, subject: str | None, to: str | None, **fields: Any) -> ChangeFact:
@@ -155,6 +165,13 @@ FACTS: dict[MetaTable, list[Any]] = {
         _finding("a", 2, "small_files", "closed", 3),
         _finding("b", 1, "file_burst", "open"),
     ],
+    FORECASTS: [
+        _forecast("orders", 0, 0.5, 0, judged_at=BEGIN + 7 * 24 * HOUR, crossed=True, maintained=False),
+        _forecast("orders", 1, 0.75, 0, judged_at=BEGIN + 8 * 24 * HOUR, crossed=True, maintained=True),
+        _forecast("clicks", 0, 0.75, 0, judged_at=BEGIN + 7 * 24 * HOUR, crossed=False, maintained=True),
+        _forecast("orders", 9, 0.875, 9),
+        _forecast("clicks", 9, 0.25, None),
+    ],
     DAILY: [
         {
             "table_uuid": "u-orders",
@@ -222,6 +239,12 @@ EXPECTED: Mapping[str, list[dict[str, Any]]] = {
     ],
     "Which findings are open now?": [{"code": "file_burst", "table": "orders"}],
     "How long do findings stay open, by code?": [{"code": "small_files", "closed": 1, "mean_hours": 3.0}],
+    "Which tables are at risk now, and would maintenance prevent it?": [
+        {"table": "orders", "metric": "small_files", "p_cross": 0.875, "p_cross_if_maintained": 0.125}
+    ],
+    "How many warnings of forecasts came true, by metric?": [
+        {"metric": "small_files", "warnings": 2, "came_true": 1, "acted_upon": 1}
+    ],
     "Did maintenance make jobs faster?": [
         {"action": "rewrite_data_files", "verdict": "helped", "measurements": 1, "mean_ratio": 0.75}
     ],

@@ -1,4 +1,4 @@
-"""Queries about what happens to tables: runs, scans, alerts, findings, effects of maintenance."""
+"""Queries about what happens to tables: runs, scans, alerts, findings, forecasts, effects of maintenance."""
 
 from __future__ import annotations
 
@@ -122,6 +122,35 @@ GROUP BY code
 ORDER BY mean_hours DESC""",
             duration=seconds_between("opened_at", "closed_at"),
         ),
+    ),
+    ExampleQuery(
+        "Which tables are at risk now, and would maintenance prevent it?",
+        """\
+WITH newest AS (
+  SELECT namespace, "table", metric, threshold, p_cross, p_cross_if_maintained, crosses_from, crosses_to, alert, as_of,
+         ROW_NUMBER() OVER (PARTITION BY table_uuid, metric ORDER BY as_of DESC) AS newest
+  FROM limnograph.forecasts
+  WHERE hours = 168
+)
+SELECT namespace, "table", metric, threshold, p_cross, p_cross_if_maintained, crosses_from, crosses_to, as_of
+FROM newest
+WHERE newest = 1 AND alert
+ORDER BY p_cross DESC""",
+    ),
+    ExampleQuery(
+        "How many warnings of forecasts came true, by metric?",
+        """\
+WITH warned AS (
+  SELECT metric, MAX(CASE WHEN crossed THEN 1 ELSE 0 END) AS crossed,
+         MAX(CASE WHEN maintained THEN 1 ELSE 0 END) AS maintained
+  FROM limnograph.forecasts
+  WHERE hours = 168 AND alert AND judged_at IS NOT NULL
+  GROUP BY table_uuid, metric, warned_at
+)
+SELECT metric, COUNT(*) AS warnings, SUM(crossed) AS came_true, SUM((1 - crossed) * maintained) AS acted_upon
+FROM warned
+GROUP BY metric
+ORDER BY warnings DESC""",
     ),
     ExampleQuery(
         "Did maintenance make jobs faster?",
