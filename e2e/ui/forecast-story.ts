@@ -108,7 +108,14 @@ export function risksAnswer(rows: readonly Risk[], params: URLSearchParams, more
     counts: Object.fromEntries(
       STATES.map((each) => [each, found.filter((row) => row.state === each).length]),
     ),
-    ...{ budget: 10, track_record: RECORD, bytes: SIZE, as_of: AS_OF, model: 'bootstrap', notes: [] },
+    ...{
+      budget: 10,
+      track_record: RECORD,
+      bytes: SIZE,
+      as_of: AS_OF,
+      model: 'shipped-1920-tables',
+      notes: [],
+    },
     next_cursor: next < listed.length ? String(next) : null,
     ...more,
   };
@@ -139,7 +146,7 @@ export const tableRisksAnswer = (more: object = {}): object => ({
     risk({ ...unknown, metric: 'manifests', state: 'cannot_say', abstained: 'unpredictable', level: 44 }),
     risk({ metric: 'live_snapshots', state: 'not_at_risk', p_cross: 0.02, threshold: 5_000, level: 310 }),
   ],
-  ...{ model: 'bootstrap', notes: [] },
+  ...{ model: 'shipped-1920-tables', notes: [] },
   ...more,
 });
 

@@ -89,6 +89,9 @@ test('a budget of tables, the others are unfolded; track record, bytes and money
   await expect(page.getByRole('region', { name: 'Track record' })).toContainText(
     'Of the last 40 warnings 31 came true, median notice 37 h; 12 crossings were not foreseen; 4 warnings were acted upon',
   );
+  await expect(page.getByRole('region', { name: 'Track record' })).toContainText(
+    'The newest forecasts are those of the model that ships with Limnograph.',
+  );
   const size = page.getByRole('region', { name: 'Bytes and cost ahead' });
   await expect(size).toContainText('1.2 TB now; 1.3 TB to 1.7 TB in 30 days (8 of 10)');
   await expect(size).toContainText('29.90 to 39.10 USD a month then');
@@ -145,6 +148,23 @@ test('the fan: a week ahead on the lanes of a table, and back', async ({ page, s
   await page.goBack();
   await card.getByRole('button', { name: '7 days ahead' }).click();
   await expect(timeline.panel.locator('[data-fan]')).toHaveCount(0);
+});
+
+test('from a table to its forecast, by click and by keys, with or without one', async ({ page }) => {
+  for (const none of [false, true]) {
+    if (none)
+      await page.route(/\/tables\/[^?]*\/forecast$/, (route) =>
+        route.fulfill({ json: tableRisksAnswer({ as_of: null, rows: [], fans: [] }) }),
+      );
+    await page.goto(TABLE);
+    await new TimelinePage(page).drawn();
+    const card = page.getByRole('region', { name: 'Forecast' });
+    await expect(card).toContainText(none ? 'No forecast yet' : 'Small files will probably pass 10,000');
+    const link = card.getByRole('link', { name: 'Forecast' });
+    await (none ? link.press('Enter') : link.click());
+    await expect(page).toHaveURL(new RegExp(`${TABLE}/forecast$`));
+    await expect(page).toHaveTitle(/^Forecast · sales\.customer_events/);
+  }
 });
 
 test('a table without a forecast, and a forecast page without fans', async ({ page }) => {

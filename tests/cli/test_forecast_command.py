@@ -108,7 +108,9 @@ def test_help_has_examples() -> None:
     ("arguments", "field"),
     [
         (["--cases", "-", "--once"], "--cases"),
+        (["--cases", "-", "--train"], "--cases"),
         (["--once", "--every", "6h"], "--every"),
+        (["--train", "--once"], "--train"),
         (["--every", "10m"], "--every"),
         (["--model", __file__], "--model"),
     ],

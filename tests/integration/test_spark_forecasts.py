@@ -18,18 +18,19 @@ import pytest
 
 import risky_lake
 import serving_kit
-from forecast_world import forecasts, hours_of, roll, step
+from forecast_world import LocalForecasting, forecasts, hours_of, roll, step
 from lakes import FixedClock, Lake
 from limnograph.adapters.spark.forecasting import SparkForecasting
 from limnograph.adapters.spark.housekeeping import SparkUpkeep
 from limnograph.adapters.spark.store import SparkMetaStore
+from limnograph.analysis.forecast_rows.request import PastRequest
 from limnograph.domain.facts.meta_tables import FORECASTS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.time import Micros
 from limnograph.services.housekeeping.forecasting import ForecastReport
 from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.wiring import pipeline
-from limnograph.wiring.forecasting import forecast_step, standing_step
+from limnograph.wiring.forecasting import forecast_step, model_training, standing_step
 from limnograph.wiring.server import ServerServices
 from limnograph.wiring.watching import embedded_engine
 from quick_jvm import quick_options
@@ -78,6 +79,11 @@ def test_spark_forecasts_and_judges_as_one_process_does(spark: SparkSession, sha
         roll(world, a_day)
         told.append(step(world, runner).run())
     assert told[0] == told[1]
+    request = PastRequest(NOW // HOUR * HOUR, frozenset({"growing", "compacted"}), {})
+    ours, theirs = (each.questions(request) for each in (real.runner, LocalForecasting(memory)))
+    assert sorted(ours.cross_ends) == sorted(theirs.cross_ends)  # thresholds are drawn by each worker
+    assert sorted(ours.moved) == sorted(theirs.moved)
+    assert len(ours.crossed) > 20
     assert plain(memory.read(FORECASTS)) == plain(real.read(FORECASTS))
     assert forecasts(real, hours=24)["compacted"]["judged_at"] >= NOW + DAY
     assert forecasts(real, hours=720)["growing"]["p50"] is not None
@@ -180,7 +186,10 @@ def test_after_its_compaction_the_risk_falls_and_the_warning_was_no_false_alarm(
     assert (done["tables"], done["failed"]) == (1, 0)
     assert done["rows"] > 0 < done["judged"]
     again = standing_step(world.settings, spark).run()
+    assert again.model == done["model"]
     assert again.rows == 0 or again.as_of > done["as_of"] * 1_000  # unless an hour has ended meanwhile
+    training = model_training(world.settings, spark).run()
+    assert (training.outcome, training.tables, training.model) == ("too_few_tables", 1, again.model)
     observed(server, clock, time.time_ns() // 1000)
     (listed,) = asyncio.run(pages(server, "forecasts"))
     outcome = {name: listed["track_record"][name] for name in ("warnings", "acted_upon", "did_not", "came_true")}

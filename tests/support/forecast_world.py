@@ -11,7 +11,9 @@ import pyarrow as pa
 from limnograph.adapters.meta.schema import arrow_schema
 from limnograph.adapters.spark.forecasting import result_of, split
 from limnograph.analysis.forecast import Forecaster, load_model
-from limnograph.analysis.forecast_rows.request import ForecastRequest, ForecastRows
+from limnograph.analysis.forecast.past import PastQuestions
+from limnograph.analysis.forecast_rows.own_model import ask_pasts, gathered
+from limnograph.analysis.forecast_rows.request import ForecastRequest, ForecastRows, PastRequest
 from limnograph.analysis.forecast_rows.table_rows import COLUMNS, NAMES, ROW_SCHEMA
 from limnograph.analysis.forecast_rows.work import work
 from limnograph.domain.facts.meta_tables import DAILY, FORECASTS, HOURLY
@@ -81,19 +83,23 @@ class LocalForecasting:
 
     def run(self, request: ForecastRequest, model: Forecaster) -> ForecastRows:
         self.seen.append(request)
-        rows = self._rows(request).sort("table_uuid", "at").to_arrow().cast(ROW_SCHEMA)
+        rows = self._rows(request.as_of, request.tables).sort("table_uuid", "at").to_arrow().cast(ROW_SCHEMA)
         told = [
             result_of([*each.forecasts, *each.outcomes], each.failed)
             for each in work(rows.to_batches(self.batch), request, model)
         ]
         return split(pa.concat_tables([result_of([], {}), *told]))
 
-    def _rows(self, request: ForecastRequest) -> pl.DataFrame:
-        cut = (request.as_of - 28 * DAY) // DAY * DAY
+    def questions(self, request: PastRequest) -> PastQuestions:
+        rows = self._rows(request.as_of, request.tables).sort("table_uuid", "at").to_arrow().cast(ROW_SCHEMA)
+        return gathered(ask_pasts(rows.to_batches(self.batch), request))
+
+    def _rows(self, as_of: int, tables: frozenset[str]) -> pl.DataFrame:
+        cut = (as_of - 28 * DAY) // DAY * DAY
         parts = []
-        for table, span, start, end in ((HOURLY, 1, cut, request.as_of), (DAILY, 24, cut - 92 * DAY, cut)):
+        for table, span, start, end in ((HOURLY, 1, cut, as_of), (DAILY, 24, cut - 92 * DAY, cut)):
             unit = table.key[1]
-            where = Where(tables=request.tables, start=start, end=end)
+            where = Where(tables=tables, start=start, end=end)
             columns = ("table_uuid", unit, *NAMES, *COLUMNS.values())
             rows = self.world.upkeep.rows(table, self.world.upkeep.standing(table).position, columns, where)
             parts.append(
@@ -116,10 +122,9 @@ def step(world: World, runner: Any = None, objectives: Objectives = Objectives()
         world.rollups(),
         runner or LocalForecasting(world),
         world.clock,
-        model=load_model,
         limits=LIMITS,
         readers=ForecastReaders(world.upkeep, objectives),
-        **options,
+        **{"model": load_model} | options,
     )
 
 

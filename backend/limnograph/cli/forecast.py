@@ -1,5 +1,5 @@
-"""`limnograph forecast`: forecasts the tables of the meta tables, once or daily. `--cases FILE`: reads cases as JSON
-lines and writes their forecasts as JSON lines, in the same order.
+"""`limnograph forecast`: forecasts the tables of the meta tables, once or daily, or trains the model on them. `--cases
+FILE`: reads cases as JSON lines and writes their forecasts as JSON lines, in the same order.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _EXAMPLES = (
     "Exit status: 0 all cases answered; 1 some lines are not cases, each reported on stderr as a JSON object; 2 wrong "
     "usage.\n\n"
     "\b\nExamples:\n  limnograph forecast --config limnograph.toml --once\n"
+    "  limnograph forecast --config limnograph.toml --train\n"
     "  limnograph forecast --cases cases.jsonl > forecasts.jsonl\n"
     "  gunzip -c cases.jsonl.gz | limnograph forecast --cases - > forecasts.jsonl\n"
     "  jq -c 'select(.alert) | [.id, .risk]' forecasts.jsonl\n"
@@ -50,6 +51,11 @@ _MOST_HOURS = 24 * 366
 )
 @click.option("--once", is_flag=True, help="Forecast the tables of the meta tables once, then exit.")
 @click.option("--every", metavar="TIME", help="Time between two passes, such as 6h or 1d; default 24h.")
+@click.option(
+    "--train",
+    is_flag=True,
+    help="Train the model on the past of these tables, then exit. It is used only if it is better on the newest week.",
+)
 @click.option("--verbose", is_flag=True, help="Write stack traces and Spark's errors to stderr instead of a file.")
 @click.option(
     "--cases",
@@ -69,6 +75,7 @@ def command(
     *,
     once: bool,
     every: str | None,
+    train: bool,
     verbose: bool,
     cases: BinaryIO | None,
     model: Path | None,
@@ -76,20 +83,26 @@ def command(
     """Forecast which tables will cross a threshold, when, why, and whether maintenance would prevent it.
 
     Writes rows of the meta table `forecasts`, daily until a signal, or once; the pipeline does the same as one of its
-    steps. With --cases: one answer per line, for each target the level to be expected with an 80 % interval, the
-    probability of crossing, the same with maintenance now, and the reason if the data allow no forecast.
+    steps. With --train: prints what came of the training: `replaced`, `kept`, `too_few_tables` (less than 1,000) or
+    `too_little_history`. With --cases: one answer per line, for each target the level to be expected with an 80 %
+    interval, the probability of crossing, the same with maintenance now, and the reason if the data allow no forecast.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy loads: small matrices lose time on more
     if cases is not None:
-        if once or every is not None or config is not None:
-            raise InvalidInput("--cases", "cannot be combined with --config, --once or --every")
+        if once or train or every is not None or config is not None:
+            raise InvalidInput("--cases", "cannot be combined with --config, --once, --every or --train")
         _answer_cases(cases, model)
         return
     if model is not None:
         raise InvalidInput("--model", "requires --cases")
     if once and every is not None:
         raise InvalidInput("--every", "cannot be combined with --once")
-    _forecast_tables(config, _hours(every or "24h"), once=once, verbose=verbose)
+    if train and (once or every is not None):
+        raise InvalidInput("--train", "cannot be combined with --once or --every")
+    if train:
+        _train(config, verbose=verbose)
+    else:
+        _forecast_tables(config, _hours(every or "24h"), once=once, verbose=verbose)
 
 
 def _answer_cases(cases: BinaryIO, model: Path | None) -> None:
@@ -113,9 +126,20 @@ def _forecast_tables(config: Path | None, hours: int, *, once: bool, verbose: bo
         forecast_always(settings, hours * 3_600, _progress, _print, verbose=verbose)
 
 
+def _train(config: Path | None, *, verbose: bool) -> None:
+    settings = load(config)
+    from limnograph.jobs.forecasting import train_once
+    from limnograph.wiring.state import private_state
+
+    private_state(settings)
+    report = train_once(settings, _progress, verbose=verbose)
+    click.echo(msgspec.json.encode(report).decode())
+
+
 def _print(report: ForecastReport) -> None:
     counts = {name: getattr(report, name) for name in ("tables", "rows", "judged", "failed")}
-    click.echo(msgspec.json.encode(counts | {"as_of": to_millis(report.as_of)}).decode())
+    made = {"as_of": to_millis(report.as_of), "model": report.model}
+    click.echo(msgspec.json.encode(counts | made).decode())
 
 
 def _progress(line: str) -> None:

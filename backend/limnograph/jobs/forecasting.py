@@ -1,4 +1,4 @@
-"""`limnograph forecast` as a program: one pass, or passes until a signal, in one Spark session."""
+"""`limnograph forecast` as a program: one pass, passes until a signal, or a training, in one Spark session."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from limnograph.domain.errors import LimnographError
 from limnograph.services.housekeeping.forecasting import ForecastReport, ForecastStep
+from limnograph.services.housekeeping.model_training import TrainingReport
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline as wiring
-from limnograph.wiring.forecasting import standing_step
+from limnograph.wiring.forecasting import model_training, standing_step
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Progress = Callable[[str], None]
 
@@ -46,10 +51,22 @@ def forecast_always(
             stop.wait(every_s)
 
 
+def train_once(settings: Settings, progress: Progress, *, verbose: bool = False) -> TrainingReport:
+    """Train the model on the tables of the meta tables. Raises EnvironmentFault, SettingsError, SourceError."""
+    with _session(settings, verbose=verbose) as session:
+        return model_training(settings, session, progress).run()
+
+
 @contextmanager
 def _step(settings: Settings, progress: Progress, *, verbose: bool) -> Iterator[ForecastStep]:
+    with _session(settings, verbose=verbose) as session:
+        yield standing_step(settings, session, progress)
+
+
+@contextmanager
+def _session(settings: Settings, *, verbose: bool) -> Iterator[SparkSession]:
     session = wiring.spark_session(settings, "limnograph-forecast", verbose=verbose)
     try:
-        yield standing_step(settings, session, progress)
+        yield session
     finally:
         session.stop()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from limnograph.adapters.iceberg.catalogs.catalog import open_catalog
+from limnograph.adapters.model_file import ModelFile
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.analysis.forecast import load_model
 from limnograph.domain.failpoints import Failpoints
@@ -14,6 +15,7 @@ from limnograph.ports.meta_store import MetaStore
 from limnograph.ports.meta_upkeep import MetaUpkeep
 from limnograph.services.housekeeping.forecast_readers import ForecastReaders
 from limnograph.services.housekeeping.forecasting import ForecastStep
+from limnograph.services.housekeeping.model_training import ModelTraining
 from limnograph.services.rollups.step import Rollups
 from limnograph.settings import Settings
 from limnograph.settings.forecast import forecast_limits_of
@@ -22,11 +24,42 @@ from limnograph.wiring.finding_limits import objectives_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+MODEL_FILE = "forecast-model.npz"
+"""In the folder of the state."""
+
 
 def standing_step(
     settings: Settings, session: SparkSession, progress: Callable[[str], None] = lambda _line: None
 ) -> ForecastStep:
     """The step over the configured meta tables, which are created if there are none."""
+    store, upkeep = _meta(settings, session)
+    return forecast_step(settings, session, upkeep, store, clock=SystemClock(), progress=progress)
+
+
+def model_training(
+    settings: Settings, session: SparkSession, progress: Callable[[str], None] = lambda _line: None
+) -> ModelTraining:
+    """The training on the tables of the configured meta tables."""
+    from limnograph.adapters.spark.forecasting import SparkForecasting
+
+    _, upkeep = _meta(settings, session)
+    return ModelTraining(
+        upkeep,
+        SparkForecasting(session, settings.meta_catalog, settings.meta.namespace),
+        own_models(settings),
+        SystemClock(),
+        shipped=load_model,
+        readers=ForecastReaders(upkeep, objectives_of(settings)),
+        progress=progress,
+    )
+
+
+def own_models(settings: Settings) -> ModelFile:
+    """Where the model is that was trained on this site's tables."""
+    return ModelFile(settings.state_dir / MODEL_FILE)
+
+
+def _meta(settings: Settings, session: SparkSession) -> tuple[MetaStore, MetaUpkeep]:
     from limnograph.adapters.spark.housekeeping import SparkUpkeep
     from limnograph.wiring.pipeline import meta_store
 
@@ -34,7 +67,7 @@ def standing_step(
     store = meta_store(settings, session)
     store.ensure()
     upkeep = SparkUpkeep(session, lambda: open_catalog(name, properties, write=True), settings.meta.namespace)
-    return forecast_step(settings, session, upkeep, store, clock=SystemClock(), progress=progress)
+    return store, upkeep
 
 
 def forecast_step(
@@ -49,13 +82,14 @@ def forecast_step(
     """The step over the configured meta tables."""
     from limnograph.adapters.spark.forecasting import SparkForecasting
 
+    models = own_models(settings)
     return ForecastStep(
         upkeep,
         store,
         Rollups(upkeep, clock, Failpoints(), settings.retention.hourly_days),
         SparkForecasting(session, settings.meta_catalog, settings.meta.namespace),
         clock,
-        model=load_model,
+        model=lambda: models.own() or load_model(),
         limits=forecast_limits_of(settings.forecast, settings.findings),
         readers=ForecastReaders(upkeep, objectives_of(settings)),
         progress=progress,

@@ -25,7 +25,9 @@ from limnograph.adapters.meta.schema import arrow_schema
 from limnograph.adapters.spark.failures import first_line
 from limnograph.adapters.spark.procedures import SparkNames, instant
 from limnograph.analysis.forecast import Forecaster
-from limnograph.analysis.forecast_rows.request import ForecastRequest, ForecastRows
+from limnograph.analysis.forecast.past import PastQuestions
+from limnograph.analysis.forecast_rows.own_model import ask_pasts, gathered
+from limnograph.analysis.forecast_rows.request import ForecastRequest, ForecastRows, PastRequest
 from limnograph.analysis.forecast_rows.table_rows import COLUMNS, DAY, HISTORY_DAYS, HOURLY_DAYS, NAMES
 from limnograph.analysis.forecast_rows.work import work
 from limnograph.domain.errors import SourceUnavailable
@@ -36,6 +38,7 @@ from limnograph.domain.time import Micros, truncated
 
 TABLES_A_TASK = 500
 _PROBLEM = "_problem"
+_QUESTIONS = "questions"
 
 
 class SparkForecasting:
@@ -49,21 +52,33 @@ class SparkForecasting:
         try:
             shared = self._session.sparkContext.broadcast((request, model))
             try:
-                found = map_in_arrow(self._rows(request), _worker(shared), _ddl()).toArrow()
+                found = map_in_arrow(self._rows(request.as_of, request.tables), _worker(shared), _ddl()).toArrow()
             finally:
                 shared.destroy()
         except (Py4JError, PySparkException) as error:
             raise SourceUnavailable("spark", first_line(str(error))) from error
         return split(found)
 
-    def _rows(self, request: ForecastRequest) -> DataFrame:
+    def questions(self, request: PastRequest) -> PastQuestions:
+        """See `services.housekeeping.model_training.PastReader`."""
+        try:
+            shared = self._session.sparkContext.broadcast(request)
+            try:
+                found = map_in_arrow(self._rows(request.as_of, request.tables), _asker(shared), _parts_ddl()).toArrow()
+            finally:
+                shared.destroy()
+        except (Py4JError, PySparkException) as error:
+            raise SourceUnavailable("spark", first_line(str(error))) from error
+        return gathered(found.column(_QUESTIONS).to_pylist())
+
+    def _rows(self, as_of: Micros, tables: frozenset[str]) -> DataFrame:
         """Rows of the requested tables with ROW_SCHEMA, by the hour for 28 days and by the day before."""
-        uuids = pa.table({"table_uuid": sorted(request.tables)})
-        hourly = truncated(Micros(request.as_of - HOURLY_DAYS * DAY), DAY)
+        uuids = pa.table({"table_uuid": sorted(tables)})
+        hourly = truncated(Micros(as_of - HOURLY_DAYS * DAY), DAY)
         daily = Micros(hourly - (HISTORY_DAYS - HOURLY_DAYS) * DAY)
-        both = self._part(HOURLY, 1, hourly, request.as_of).unionByName(self._part(DAILY, 24, daily, hourly))
+        both = self._part(HOURLY, 1, hourly, as_of).unionByName(self._part(DAILY, 24, daily, hourly))
         wanted = both.join(self._session.createDataFrame(uuids).hint("broadcast"), "table_uuid", "left_semi")
-        tasks = max(self._session.sparkContext.defaultParallelism, len(request.tables) // TABLES_A_TASK)
+        tasks = max(self._session.sparkContext.defaultParallelism, len(tables) // TABLES_A_TASK)
         return wanted.repartition(tasks, "table_uuid").sortWithinPartitions("table_uuid", "at")
 
     def _part(self, table: MetaTable, hours: int, start: Micros, end: Micros) -> DataFrame:
@@ -99,6 +114,18 @@ def _worker(shared: Any) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Rec
             yield from result_of([*done.forecasts, *done.outcomes], done.failed).to_batches()
 
     return run
+
+
+def _asker(shared: Any) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for part in ask_pasts(batches, shared.value):
+            yield pa.record_batch({_QUESTIONS: pa.array([part], pa.binary())})
+
+    return run
+
+
+def _parts_ddl() -> StructType:
+    return from_arrow_schema(pa.schema([(_QUESTIONS, pa.binary())]))
 
 
 def result_of(facts: Sequence[ForecastFact], failed: dict[str, str]) -> pa.Table:

@@ -62,6 +62,17 @@ class ForecastRequest(NamedTuple):
         return self.moved | self.pending.keys()
 
 
+class PastRequest(NamedTuple):
+    """One training. `tables`: uuids of those that are asked about their past; `as_of`, `load`: as of a pass; `readers`:
+    a plain mapping, which can be sent to workers.
+    """
+
+    as_of: Micros
+    tables: frozenset[str]
+    readers: Mapping[str, ReadingJob]
+    load: FleetLoad = NO_LOAD
+
+
 class ForecastRows(NamedTuple):
     """The result of a pass. `forecasts`: rows of the meta table. `outcomes`: rows with a key and what is filled in,
     instants as microseconds. `failed`: why tables failed, by uuid.

@@ -51,13 +51,16 @@ class ForecastRunner(Protocol):
 
 
 class ForecastReport(msgspec.Struct, frozen=True):
-    """The result. `rows`: appended forecasts; `judged`: filled in outcomes; `failed`: tables without a forecast."""
+    """The result. `rows`: appended forecasts; `judged`: filled in outcomes; `failed`: tables without a forecast;
+    `model`: that made them.
+    """
 
     tables: int = 0
     rows: int = 0
     judged: int = 0
     failed: int = 0
     as_of: Micros | None = None
+    model: str | None = None
 
 
 class _RecentForecasts(NamedTuple):
@@ -98,7 +101,9 @@ class ForecastStep:
         return position is not None and not self._upkeep.rows(DAILY, position, ("day",), where).is_empty()
 
     def run(self) -> ForecastReport:
-        """Forecast and judge everything that is due. Raises SourceError, and Conflict if another step came first."""
+        """Forecast and judge everything that is due. Raises SourceError, Conflict if another step came first, and
+        EnvironmentFault if the model cannot be read.
+        """
         self._rollups.run()
         now = self._clock.now()
         as_of = truncated(now, HOUR)
@@ -106,7 +111,7 @@ class ForecastStep:
         moved, pending = self._moved(as_of, recent), self._pending(as_of, recent.last)
         known = self._readers.known(as_of) if self._readers else KnownReaders()
         model, tables = self._model(), sorted(moved | pending.keys())
-        done = ForecastReport(as_of=as_of)
+        done = ForecastReport(as_of=as_of, model=model.name)
         for start in range(0, len(tables), self._at_once):
             part = frozenset(tables[start : start + self._at_once])
             request = ForecastRequest(

@@ -26,7 +26,7 @@ import {
 } from './sentence.ts';
 import { bytesSentence, costSentence, coverageSentence } from './size.ts';
 import { staleSentence } from './stale.ts';
-import { forecastTimelinePath, metricWord, tableForecastPath, type RiskRow } from './words.ts';
+import { forecastTimelinePath, metricWord, modelWords, tableForecastPath, type RiskRow } from './words.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -227,3 +227,11 @@ test('the fan in words, and where a forecast is shown', () => {
   expect(forecastTimelinePath(risk())).toBe('/t/lake/sales/orders?from=now-7d&to=now%2B7d');
   expect(metricWord('metadata_bytes')).toBe('metadata file');
 });
+
+test('what made the forecasts is said in words', () =>
+  expect(['own-2026-11-27-1500-tables', 'shipped-1920-tables', 'mine', null].map(modelWords)).toEqual([
+    'a model that was trained on 1,500 of your tables on 2026-11-27',
+    'the model that ships with Limnograph',
+    'the model mine',
+    null,
+  ]));

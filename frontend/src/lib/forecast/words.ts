@@ -55,6 +55,12 @@ const METRICS: Record<ForecastMetric, MetricWords> = {
   },
 };
 export const METRIC_NAMES = Object.keys(METRICS) as ForecastMetric[];
+/** What made the forecasts; null: there are none. */
+export function modelWords(name: string | null): string | null {
+  const [, day, tables] = /^own-(\d{4}-\d\d-\d\d)-(\d+)-tables$/.exec(name ?? '') ?? [];
+  if (day && tables) return `a model that was trained on ${count(Number(tables))} of your tables on ${day}`;
+  return name?.startsWith('shipped-') ? 'the model that ships with Limnograph' : name && `the model ${name}`;
+}
 /** Null: this page does not know the metric. */
 export const metricNamed = (name: string | undefined): ForecastMetric | null =>
   METRIC_NAMES.find((metric) => metric === name) ?? null;
