@@ -147,12 +147,26 @@ test('the summary is Markdown that names the alert, the commit, the steps and th
   await page.goto(linkOf(BURST_LABELS));
   await expect(page.getByText('One append at 03:04:12')).toBeVisible();
   await expect(page.getByRole('region', { name: 'Do next' }).getByRole('listitem').first()).toBeVisible();
+  const what = page.getByRole('region', { name: 'What happened' });
+  await expect(what).toContainText('At risk: Small files will probably pass 10,000 between Tue and Thu');
   await page.getByRole('button', { name: 'Copy Summary' }).click();
   const text = await page.evaluate(() => navigator.clipboard.readText());
   expect(text).toContain('**SmallFileProliferation** on **lake.sales.customer_events**');
   expect(text).toContain(BURST_ID);
   expect(text).toContain('1. Stop the writer');
+  expect(text).toContain('Small files will probably pass 10,000 between Tue and Thu');
   expect(text.trimEnd().endsWith(page.url())).toBe(true);
+});
+
+test('an alert that fires names what its table is at risk of; a resolved one does not', async ({ page }) => {
+  await page.goto(linkOf(BURST_LABELS));
+  await page.getByRole('link', { name: 'Open forecast' }).press('Enter');
+  await expect(page).toHaveURL(/\/t\/lake\/sales\/customer_events\/forecast$/);
+  await page.clock.setFixedTime(NOW + 27 * HOUR);
+  await page.goto(linkOf(OLD_LABELS, { startsAt: String(OLD_FIRED) }));
+  await expect(page.getByText('resolved, fired for 1 h 8 m')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Do next' }).getByRole('listitem').first()).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Open forecast' })).toHaveCount(0);
 });
 
 test('on a phone the next actions stay within reach, and hide nothing that has the focus', async ({

@@ -17,6 +17,8 @@ import { refOf, type State } from '#lib/alerts/words.ts';
 import { lastOperationSentences } from '#lib/effects/notes.ts';
 import type { ExplainView } from '#lib/explain/ExplainView.svelte.ts';
 import { causingCommit } from '#lib/findings/words.ts';
+import { getTableForecast } from '#lib/forecast/api.ts';
+import { riskSentence } from '#lib/forecast/sentence.ts';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import type { Note } from '#lib/notes/words.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
@@ -41,6 +43,7 @@ export class IncidentView {
   /** The runbook's statements for the table of the alert. */
   readonly statements = new Resource<Schemas['TableRunbook']>();
   readonly effects = new Resource<Schemas['LedgerPage']>();
+  readonly forecast = new Resource<Schemas['TableForecastPage']>();
   readonly range = new TimeRange();
   readonly cursor = new Cursor();
   incident = $state.raw<Incident | undefined>();
@@ -119,6 +122,13 @@ export class IncidentView {
       first: this.job,
     }),
   );
+  /** What will probably happen to the table next, a sentence each; without what the alert itself is about. */
+  readonly ahead = $derived.by(() => {
+    const own = this.finding?.code === 'at_risk' ? this.finding.subject : null;
+    return (this.forecast.data?.rows ?? [])
+      .filter(({ state, metric }) => state === 'at_risk' && metric !== own)
+      .map((row) => riskSentence(row, this.range.now));
+  });
   readonly steps = $derived(
     this.runbook.data && !this.isReadingRunbook
       ? stepsOf(this.runbook.data, this.statements.data?.statements)
@@ -180,6 +190,7 @@ export class IncidentView {
     $effect(() => () => (this.#gone = true));
     $effect(() => this.askCommit());
     $effect(() => this.#askEffects());
+    $effect(() => this.#askForecast());
     $effect(() => {
       if (this.job !== null) untrack(() => void this.explain());
     });
@@ -208,6 +219,13 @@ export class IncidentView {
       ...(until !== null && { to: until }),
     };
     void this.effects.ask((signal) => listEffects(question, signal));
+  }
+
+  /** Of a table whose alert fires: after its end, a forecast is not part of its story. */
+  #askForecast(): void {
+    const [ref, until] = [this.ref, this.#until];
+    if (ref && until === null) void this.forecast.ask((signal) => getTableForecast(ref, signal));
+    else untrack(() => this.forecast.clear());
   }
 
   askRunbook(): void {
@@ -263,8 +281,8 @@ export class IncidentView {
   }
 
   #forget(): void {
-    for (const each of [this.timeline, this.commit, this.runbook, this.statements, this.effects])
-      each.clear();
+    const { timeline, commit, runbook, statements, effects, forecast } = this;
+    for (const each of [timeline, commit, runbook, statements, effects, forecast]) each.clear();
     this.explaining?.forget();
     this.explaining = undefined;
     [this.#before, this.#whole, this.chosen] = [[], undefined, null];
