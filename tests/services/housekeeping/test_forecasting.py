@@ -81,6 +81,16 @@ def test_only_tables_that_moved_are_forecast_again() -> None:
     assert found["growing"]["as_of"] - found["compacted"]["as_of"] == DAY
 
 
+def test_a_table_with_a_warning_is_forecast_again_although_no_commit_came() -> None:
+    world = world_of_two()
+    step(world).run()
+    world.clock.micros += HOUR
+    runner = LocalForecasting(world)
+    step(world, runner).run()
+    assert runner.seen[0].moved == {"growing"}
+    assert forecasts(world)["growing"]["as_of"] == world.clock.micros // HOUR * HOUR
+
+
 def test_a_warning_goes_on_until_its_probability_has_fallen_well_below_its_begin() -> None:
     world = world_of_two()
     step(world).run()

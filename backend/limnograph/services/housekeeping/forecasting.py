@@ -157,7 +157,10 @@ class ForecastStep:
         )
 
     def _moved(self, as_of: Micros, recent: _RecentForecasts) -> frozenset[str]:
-        """Tables whose roll-ups changed since their last forecast."""
+        """Tables whose roll-ups changed since their last forecast, and those with a warning: a level is a mean of 24
+        hours, which changes after the last commit too.
+        """
+        warned = {uuid for uuid, _ in recent.warned}
         where = Where(start=Micros(truncated(as_of, DAY) - SHOWN), end=as_of)
         position = self._upkeep.standing(DAILY).position
         days = self._upkeep.rows(DAILY, position, ("table_uuid", "rolled_at"), where)
@@ -165,7 +168,8 @@ class ForecastStep:
         return frozenset(
             uuid
             for uuid, at in rolled.iter_rows()
-            if (known := recent.by_table.get(uuid)) is None or (known < as_of and (at is None or at > known))
+            if (known := recent.by_table.get(uuid)) is None
+            or (known < as_of and (at is None or at > known or uuid in warned))
         )
 
     def _pending(self, as_of: Micros, last: Micros | None) -> dict[str, tuple[PendingForecast, ...]]:
