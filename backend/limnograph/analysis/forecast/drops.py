@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.forecast.grid import Floats, Longs
+from limnograph.analysis.forecast.grid import Floats, Longs, middle
 
 LEAST_SHARE = 0.1
 SMALL_SHARE = 0.015
@@ -45,9 +45,9 @@ def find_drops(states: Floats, least: float = LEAST_SHARE) -> Drops:
     starts = falls[first]
     ends = np.append(np.flatnonzero(first)[1:] - 1, falls.size - 1)
     shares = 1 - recent[falls[ends] + 1] / recent[starts]
-    usual = float(np.median(np.diff(starts))) if starts.size > 1 else np.nan
+    usual = middle(np.diff(starts).astype(np.float64)) if starts.size > 1 else np.nan
     since = float(recent.size - 1 - falls[-1])
-    return Drops(starts + 1 + offset, usual, since, float(np.median(shares)))
+    return Drops(starts + 1 + offset, usual, since, middle(shares))
 
 
 def growth_per_day(states: Floats, least: float = LEAST_SHARE) -> float:

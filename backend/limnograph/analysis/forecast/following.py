@@ -7,6 +7,8 @@ prior, and weighs the more the noisier the runs are.
 
 from __future__ import annotations
 
+from operator import mul
+
 import numpy as np
 
 from limnograph.analysis.forecast.grid import DAY_H, HOUR_MS, Floats
@@ -58,14 +60,19 @@ def _fit(logs: Floats, level: Floats, prior: Floats, least: Floats) -> Floats:
     x = np.where(there, logs - means, 0.0)
     y, noise = _without_spikes(level)
     weight = (max(2 * noise, _LEAST_NOISE) / _SPREAD) ** 2
-    products, moves = x.T @ x, x.T @ y
-    found = prior.copy()
+    return solved(x, y, prior, np.full(prior.size, weight), least)
+
+
+def solved(x: Floats, y: Floats, prior: Floats, weight: Floats, least: Floats) -> Floats:
+    """Least squares with a prior of `weight` around `prior`, by coordinates, not below `least`."""
+    # Plain numbers: numpy takes longer to call than these few products take.
+    products, pulls = (x.T @ x).tolist(), (x.T @ y + weight * prior).tolist()
+    found, weights, floors = prior.tolist(), weight.tolist(), least.tolist()
     for _ in range(_ROUNDS):
-        for place in range(found.size):
-            own = products[place, place]
-            rest = moves[place] - products[place] @ found + own * found[place]
-            found[place] = max(least[place], (rest + weight * prior[place]) / (own + weight))
-    return found
+        for place, row in enumerate(products):
+            others = sum(map(mul, row, found)) - row[place] * found[place]
+            found[place] = max(floors[place], (pulls[place] - others) / (row[place] + weights[place]))
+    return np.array(found)
 
 
 def _without_spikes(level: Floats) -> tuple[Floats, float]:

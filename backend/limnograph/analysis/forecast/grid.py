@@ -10,3 +10,9 @@ Longs = npt.NDArray[np.int64]
 
 HOUR_MS = 3_600_000
 DAY_H = 24
+
+
+def middle(values: Floats) -> float:
+    """Median of known values: of few, several times faster than numpy's."""
+    ordered = np.sort(values)
+    return float(ordered[(ordered.size - 1) // 2] + ordered[ordered.size // 2]) / 2

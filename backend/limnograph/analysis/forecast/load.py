@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from limnograph.analysis.forecast.grid import HOUR_MS, Floats, Longs
+from limnograph.analysis.forecast.grid import HOUR_MS, Floats, Longs, middle
 from limnograph.domain.forecasts.cases import ReaderRuns
 
 LEAST_JOBS = 3
@@ -61,7 +61,7 @@ def common_load(runs: Iterable[ReaderRuns], before: int | None = None) -> FleetL
 
 def _slow_median(logs: Floats, half: int = 40) -> Floats:
     edges = np.linspace(0, logs.size, max(1, logs.size // half) + 1).astype(int)
-    middles = [float(np.median(logs[low:high])) for low, high in pairwise(edges.tolist())]
+    middles = [middle(logs[low:high]) for low, high in pairwise(edges.tolist())]
     return np.interp(np.arange(logs.size), (edges[:-1] + edges[1:] - 1) / 2, middles)
 
 
@@ -74,6 +74,6 @@ def _by_hour(hours: Longs, moves: Floats, jobs: Longs) -> FleetLoad:
     high = np.searchsorted(hours, np.arange(count) + _NEAR_H // 2, side="right")
     for hour in np.flatnonzero(high - low >= LEAST_JOBS).tolist():
         near = slice(low[hour], high[hour])
-        if np.unique(jobs[near]).size >= LEAST_JOBS:
-            found[hour] = np.median(moves[near])
+        if len(set(jobs[near].tolist())) >= LEAST_JOBS:
+            found[hour] = middle(moves[near])
     return FleetLoad(start, found)

@@ -35,16 +35,21 @@ class Trees(NamedTuple):
 
     def _predict(self, rows: Floats) -> Floats:
         total = np.full(len(rows), self.base)
-        row = np.arange(len(rows))
-        missing = np.isnan(rows)
+        flat, first = np.ascontiguousarray(rows).ravel(), np.arange(len(rows)) * rows.shape[1]
+        children = np.stack([self.right, self.left], axis=1).ravel()
         for root in self.root.tolist():
             node = np.full(len(rows), root, np.int32)
             for _ in range(self.depth):
-                feature = self.feature[node]
-                values = rows[row, feature]
-                goes_left = np.where(missing[row, feature], self.missing_left[node], values <= self.limit[node])
-                node = np.where(goes_left, self.left[node], self.right[node])
-            total += self.value[node]
+                values = flat.take(first + self.feature.take(node))
+                goes_left = values <= self.limit.take(node)
+                missing = np.isnan(values)
+                if missing.any():
+                    goes_left |= missing & self.missing_left.take(node)
+                below = children.take(2 * node + goes_left)
+                if np.array_equal(below, node):
+                    break
+                node = below
+            total += self.value.take(node)
         return total
 
     def arrays(self, name: str) -> dict[str, npt.NDArray[Any]]:

@@ -74,7 +74,7 @@ def view_block(views: Sequence[LevelView]) -> ViewBlock:
     states[:, -1] = [states[row, -1] if view.reset is None else view.reset for row, view in enumerate(views)]
     drops = np.array([_drop_numbers(row) for row in states]).reshape(len(views), 7)
     slopes, spread = _slopes(levels)
-    table = np.array([_table_numbers(view) for view in views]).reshape(len(views), len(TABLE_NUMBERS))
+    table = _table_rows(views)
     return ViewBlock(states, levels, floor, metric, drops, slopes, spread, table, blocks)
 
 
@@ -141,37 +141,58 @@ TABLE_NUMBERS = (
 )
 
 
-def _table_numbers(view: LevelView) -> tuple[float, ...]:
-    series, cut = view.series, view.cut
-    commits = series.sums("commits")[:cut]
-    week, month = commits[-7 * DAY_H :], commits[-28 * DAY_H :]
-    active = np.flatnonzero(month)
-    since = float(month.size - 1 - active[-1]) if active.size else float(month.size)
+def _table_rows(views: Sequence[LevelView]) -> Floats:
+    """Numbers of the table of each view. Views of one table and cut-off share all but those of their metric."""
+    shared: dict[tuple[int, int], tuple[tuple[float, ...], ...]] = {}
+    rows = []
+    for view in views:
+        key = id(view.series), view.cut
+        if key not in shared:
+            shared[key] = _activity(view.series, view.cut), _upkeep(view.series, view.cut), _growths(*view[:2])
+        activity, upkeep, growths = shared[key]
+        rows.append((*activity, _unknown_share(view), *upkeep, *_reader_numbers(view), *growths))
+    return np.array(rows).reshape(len(views), len(TABLE_NUMBERS))
+
+
+def _activity(series: HistoryGrid, cut: int) -> tuple[float, ...]:
+    commits = series.sums("commits")[max(cut - 28 * DAY_H, 0) : cut]
+    active = np.flatnonzero(commits)
+    since = float(commits.size - 1 - active[-1]) if active.size else float(commits.size)
     gaps = np.diff(active)
     usual = float(np.quantile(gaps, 0.9)) if gaps.size > 2 else np.nan
-    recent, longer = commits[-3 * DAY_H :].mean() if cut else 0.0, month.mean() if cut else 0.0
-    states = series.states(view.metric)[max(0, cut - 7 * DAY_H) : cut]
-    replaces = series.sums("replaces")[:cut]
-    files = series.sums("added_data_files")[:cut][-28 * DAY_H :].sum()
-    size = series.sums("added_bytes")[:cut][-28 * DAY_H :].sum() / files if files else np.nan
+    recent, longer = commits[-3 * DAY_H :].mean() if cut else 0.0, commits.mean() if cut else 0.0
     return (
         since,
         since / usual if usual else np.nan,
         float(np.log((recent + 1e-3) / (longer + 1e-3))),
         min(cut / DAY_H, 60.0),
-        float(1 - np.isfinite(states).mean()) if states.size else 1.0,
-        float(replaces[-week.size :].sum()) if week.size else 0.0,
-        float(replaces[-month.size :].sum()) if month.size else 0.0,
-        *_rhythm(replaces[-28 * DAY_H :]),
+    )
+
+
+def _upkeep(series: HistoryGrid, cut: int) -> tuple[float, ...]:
+    month = slice(max(cut - 28 * DAY_H, 0), cut)
+    replaces = series.sums("replaces")[month]
+    files = series.sums("added_data_files")[month].sum()
+    size = series.sums("added_bytes")[month].sum() / files if files else np.nan
+    return (
+        float(replaces[-7 * DAY_H :].sum()),
+        float(replaces.sum()),
+        *_rhythm(replaces),
         float(np.log(size / series.case.target_file_bytes))
         if size > 0 and series.case.target_file_bytes > 0
         else np.nan,
         series.mean_load(cut, 1),
         series.mean_load(cut, 7),
-        *_reader_numbers(view),
-        *(log_growth(series, name, cut, 7) for name in STRUCTURE),
-        *(log_growth(series, name, cut, 1) for name in STRUCTURE),
     )
+
+
+def _growths(series: HistoryGrid, cut: int) -> tuple[float, ...]:
+    return tuple(log_growth(series, name, cut, days) for days in (7, 1) for name in STRUCTURE)
+
+
+def _unknown_share(view: LevelView) -> float:
+    states = view.series.states(view.metric)[max(0, view.cut - 7 * DAY_H) : view.cut]
+    return float(1 - np.isfinite(states).mean()) if states.size else 1.0
 
 
 def _rhythm(counts: Floats) -> tuple[float, float]:
