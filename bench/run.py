@@ -21,6 +21,7 @@ import dashboard
 import extraction
 import findings
 import first_start
+import forecasts
 import front
 import held
 import housekeeping
@@ -42,6 +43,7 @@ MEASURES: dict[str, Measure] = {
     **held.MEASURES,
     **advise.MEASURES,
     **first_start.MEASURES,
+    **forecasts.MEASURES,
 }
 APART = {
     "append_age",

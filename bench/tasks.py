@@ -19,6 +19,7 @@ from typing import Any
 import advise_tasks
 import backfill_tasks
 import findings_tasks
+import forecast_tasks
 import held_tasks
 import serving_tasks
 import upkeep_tasks
@@ -213,6 +214,7 @@ TASKS: dict[str, Callable[..., Any]] = (
     | findings_tasks.TASKS
     | held_tasks.TASKS
     | advise_tasks.TASKS
+    | forecast_tasks.TASKS
 )
 
 

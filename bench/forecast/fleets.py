@@ -111,7 +111,7 @@ def judged_fleet(seed: int, tables: int, paths: int = PATHS, metrics: Sequence[s
     cared_future = cared.run(max(horizons), after)
     found = []
     for row, kind in enumerate(kinds):
-        seen = Sight(start, hours, _skipped(rng, hours), horizons)
+        seen = Sight(start, hours, skipped_hours(rng, hours), horizons)
         case = observed((past, row), float(params["target_file_bytes"][row, 0]), seen, rng, f"f{seed}-{row}")
         levels = true_levels(past, future, row, hours)
         kept = true_levels(past, cared_future, row, hours)
@@ -120,7 +120,7 @@ def judged_fleet(seed: int, tables: int, paths: int = PATHS, metrics: Sequence[s
     return found
 
 
-def _skipped(rng: np.random.Generator, hours: int) -> int:
+def skipped_hours(rng: np.random.Generator, hours: int) -> int:
     """Hours before the table was first seen: a young table, or one that is observed since recently."""
     return hours - int(rng.integers(30, 24 * 9)) if rng.random() < 0.08 else int(rng.choice([0, 0, 0, hours // 3]))
 
@@ -280,7 +280,7 @@ def _truth(metric: str, threshold: float, futures: Futures, horizons: Sequence[i
         low={h: float(np.quantile(level[1:, h], 0.1)) for h in horizons},
         high={h: float(np.quantile(level[1:, h], 0.9)) for h in horizons},
         hour=hour,
-        driver=_driver(metric, (futures.rows, futures.row), hour) if hour and metric.startswith("reader") else None,
+        driver=driver_of(metric, (futures.rows, futures.row), hour) if hour and metric.startswith("reader") else None,
     )
 
 
@@ -288,7 +288,7 @@ _LEAST_RISE = 0.03
 """Share of the cost that the driver's rise must be: below it, noise or load crossed the threshold."""
 
 
-def _driver(metric: str, future: tuple[Params, int], hour: int) -> str | None:
+def driver_of(metric: str, future: tuple[Params, int], hour: int) -> str | None:
     """The cost that rose most until the crossing, per GiB of what is read where the metric is; None if none did."""
     rows, row = future
     last = min(hour, len(rows["seconds"]) - 1)

@@ -138,6 +138,7 @@ def _merge_on_read(rng: Rng) -> dict[str, float]:
         "deletes_per_commit": log_uniform(rng, 0.3, 4),
         "compact_every": float(rng.choice([0, 24, 72, 168])),
         "break_hazard": 1 / (24 * 40),
+        "cost_deletes": log_uniform(rng, 0.01, 0.3),
     }
 
 

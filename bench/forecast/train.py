@@ -1,16 +1,21 @@
-"""`make train-forecast`: trains the model that ships with the product, on pasts that the first generator makes, and
-tunes it on other fleets of that generator (`tune.py`).
+"""`make train-forecast`: trains the model that ships with the product, on pasts that the first generator makes, fits
+its choice of drivers (`attribution.py`) and tunes it (`tune.py`) on other fleets of that generator.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
-from forecast.fleets import histories
+from forecast.attribution import SEEDS as DRIVER_SEEDS
+from forecast.attribution import driver_questions, fit_choice
+from forecast.fleets import histories, judged_fleet
+from forecast.tune import SEEDS as TUNING_SEEDS
+from forecast.tune import TABLES as TUNING_TABLES
 from forecast.tune import tuned
 from limnograph.analysis.forecast.forecaster import SHIPPED
 from limnograph.analysis.forecast.load import common_load
@@ -40,10 +45,15 @@ if __name__ == "__main__":
     parser.add_argument("--rounds", type=int, default=150)
     parser.add_argument("--seed", type=int, default=100)
     parser.add_argument("--into", type=Path, default=FILE)
+    parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
-    begun = time.process_time()
-    asked = joined([questions(given.seed + fleet) for fleet in range(given.fleets)])
-    print(f"{len(asked.crossed)} questions in {time.process_time() - begun:.0f} s of CPU", flush=True)
-    model = tuned(fit(asked, f"shipped-{given.fleets * TABLES}-tables", rounds=given.rounds))
+    begun = time.perf_counter()
+    with ProcessPoolExecutor(given.processes) as pool:
+        asked = joined(list(pool.map(questions, range(given.seed, given.seed + given.fleets))))
+        print(f"{len(asked.crossed)} questions after {time.perf_counter() - begun:.0f} s", flush=True)
+        judged = pool.map(judged_fleet, TUNING_SEEDS, [TUNING_TABLES] * len(TUNING_SEEDS))
+        model = tuned(fit(asked, f"shipped-{given.fleets * TABLES}-tables", rounds=given.rounds), list(judged))
+        drivers = pool.map(driver_questions, [model] * len(DRIVER_SEEDS), DRIVER_SEEDS)
+        model = model._replace(drivers=fit_choice([each for own in drivers for each in own]))
     given.into.write_bytes(model.to_bytes())
-    print(f"{given.into.stat().st_size} bytes, {time.process_time() - begun:.0f} s of CPU")
+    print(f"{given.into.stat().st_size} bytes after {time.perf_counter() - begun:.0f} s")

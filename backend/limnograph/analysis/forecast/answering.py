@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.forecast.drivers import driver_weights
 from limnograph.analysis.forecast.drops import find_drops, growth_per_day
 from limnograph.analysis.forecast.grid import HOUR_MS, Floats
 from limnograph.analysis.forecast.results import TargetSignals
 from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.domain.forecasts.answers import (
     AbstainReason,
+    DriverWeight,
     HorizonForecast,
     HorizonRisk,
     TableForecast,
@@ -40,8 +40,7 @@ class TargetNumbers(NamedTuple):
     curve: Mapping[int, float]
     maintained: Mapping[int, float] | None
     unchanged: bool
-    response: Mapping[str, float]
-    growth: Mapping[str, float]
+    drivers: list[DriverWeight]
 
     @property
     def red(self) -> bool:
@@ -99,7 +98,7 @@ def _target(case: ForecastCase, numbers: TargetNumbers, reason: AbstainReason | 
         metric=numbers.metric,
         horizons=[_horizon(hours, numbers) for hours in case.horizons_hours],
         crosses_at=None if at is None else Millis(case.as_of + round(at) * HOUR_MS),
-        drivers=driver_weights(numbers.metric, numbers.response, numbers.growth),
+        drivers=numbers.drivers,
         abstained=reason,
     )
 

@@ -1,32 +1,106 @@
-"""What moves a target. Of a reader: how much it follows each structural metric, times how much that one grows."""
+"""What moves a target. Of a reader: the part of the structure that explains most of a crossing.
+
+A choice between parts (a conditional logit) by how much the reader follows each, how much each costs, and how much it
+grows. Its weights come with a model, because only a generated world tells which part it was; without them, a part
+counts by how much the reader follows it times how much it grows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import get_args
+from typing import NamedTuple, get_args
+
+import numpy as np
 
 from limnograph.analysis.forecast.following import STRUCTURE
+from limnograph.analysis.forecast.grid import Floats
 from limnograph.analysis.forecast.series import READERS
 from limnograph.domain.forecasts.answers import DriverWeight, ForecastDriver
 
+NO_WEIGHTS: Floats = np.zeros(0)
+_USUAL_SECONDS = {"small_files": 0.02, "manifests": 0.02, "total_delete_files": 0.05}
+"""What opening one usually takes."""
+_LEAST_WEIGHT = 0.01
+_PARTS = len(STRUCTURE)
+_SIGNS = 10
+WEIGHTS = _SIGNS + 2 * _PARTS
+"""Number of weights: of the signs, and one for each part of the structure and metric of readers."""
 
-def driver_weights(metric: str, response: Mapping[str, float], growth: Mapping[str, float]) -> list[DriverWeight]:
-    """Drivers of a target, strongest first. A structural metric moves itself.
 
-    response  log level of the reader per log of each structural metric (`following.py`)
-    growth  log growth of each structural metric
+class PartMove(NamedTuple):
+    """A part of the structure, as seen by one reader; NaN where not known.
+
+    response  log of the reader per log of the part (`following.py`)
+    share  share of the reader's seconds (`shares.py`)
+    middle, high  relative growth until a week ahead: median and upper end of the interval
+    rise  log of the upper end over the level of now
+    week, day  log growth of the last week and day
+    seconds  what it would take of the reader's seconds at usual costs
     """
+
+    response: float = float("nan")
+    share: float = float("nan")
+    middle: float = float("nan")
+    high: float = float("nan")
+    rise: float = float("nan")
+    week: float = float("nan")
+    day: float = float("nan")
+    seconds: float = float("nan")
+
+
+def driver_weights(metric: str, moves: Mapping[str, PartMove], weights: Floats = NO_WEIGHTS) -> list[DriverWeight]:
+    """Drivers of a target, strongest first. A structural metric moves itself. `moves`: of the parts that are known."""
     if metric not in READERS:
         return [DriverWeight(metric=_driver(metric), weight=1.0)]
-    candidates = [each for each in STRUCTURE if each != "total_bytes" or metric == "reader_seconds"]
-    grown = {each: max(growth.get(each, 0.0), 0.0) for each in candidates}
-    followed = {each: max(response.get(each, 0.0), 0.0) for each in candidates}
-    for scores in ({each: followed[each] * grown[each] for each in candidates}, grown, followed):
-        total = sum(scores.values())
-        if total > 0:
-            ranked = sorted(scores.items(), key=lambda each: -each[1])
-            return [DriverWeight(metric=_driver(name), weight=score / total) for name, score in ranked if score > 0]
+    names = candidates(metric, moves)
+    if names and weights.size:
+        logs = choice_signs(metric, moves)[[STRUCTURE.index(name) for name in names]] @ weights
+        return _ranked(names, np.exp(logs - logs.max()))
+    grown = {each: _positive(moves[each].rise) + _positive(moves[each].week) for each in names}
+    followed = {each: _positive(moves[each].response) for each in names}
+    for scores in ({each: followed[each] * grown[each] for each in names}, grown, followed):
+        if sum(scores.values()) > 0:
+            return _ranked(names, np.array([scores[each] for each in names]))
     return [DriverWeight(metric="small_files", weight=1.0)]
+
+
+def candidates(metric: str, moves: Mapping[str, PartMove]) -> list[str]:
+    """Parts that may move a reader: more bytes are no reason for more seconds per GiB."""
+    return [each for each in STRUCTURE if each in moves and (each != "total_bytes" or metric == "reader_seconds")]
+
+
+def choice_signs(metric: str, moves: Mapping[str, PartMove]) -> Floats:
+    """`[part of STRUCTURE, WEIGHTS]`: signs for each part; those of a part that is not in `moves` mean nothing."""
+    values = np.array([moves.get(name, PartMove()) for name in STRUCTURE])
+    response, share, middle, high, rise, week, day, seconds = np.maximum(np.nan_to_num(values), 0.0).T
+    known = np.isfinite(values[:, -1])
+    signs = [
+        np.log(response * (rise + week) + 1e-3),
+        np.log(share * high + 1e-3),
+        np.log(share * middle + 1e-3),
+        *(np.log(each + 0.01) for each in (response, share, high, middle, week, day)),
+        np.where(known, np.log(seconds * high + 1e-3), 0.0),
+    ]
+    parts = np.zeros((_PARTS, 2 * _PARTS))
+    offset = 0 if metric == "reader_seconds" else _PARTS
+    parts[np.arange(_PARTS), offset + np.arange(_PARTS)] = 1.0
+    return np.concatenate([np.stack(signs, axis=1), parts], axis=1)
+
+
+def usual_share(part: str, level: float, seconds: float) -> float:
+    """Share of a reader's seconds that `level` of a part takes at usual costs; NaN for parts without one."""
+    return _USUAL_SECONDS.get(part, float("nan")) * level / seconds if seconds > 0 else float("nan")
+
+
+def _ranked(names: list[str], scores: Floats) -> list[DriverWeight]:
+    shares = scores / scores.sum()
+    kept = [place for place in np.argsort(-shares, kind="stable").tolist() if shares[place] >= _LEAST_WEIGHT]
+    total = float(shares[kept].sum())
+    return [DriverWeight(metric=_driver(names[place]), weight=float(shares[place]) / total) for place in kept]
+
+
+def _positive(value: float) -> float:
+    return value if value > 0 else 0.0
 
 
 def _driver(metric: str) -> ForecastDriver:

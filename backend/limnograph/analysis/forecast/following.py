@@ -78,11 +78,16 @@ def solved(x: Floats, y: Floats, prior: Floats, weight: Floats, least: Floats) -
 def _without_spikes(level: Floats) -> tuple[Floats, float]:
     """Moves around the median, with the far ones clipped, and the noise from one run to the next."""
     y = level - np.median(level)
-    steps = np.diff(level)
-    noise = max(1.4826 * float(np.median(np.abs(steps - np.median(steps)))) / np.sqrt(2), 0.02)
+    noise = run_noise(level)
     far = _FAR * max(noise, float(np.quantile(np.abs(y), 0.9)))
     y = np.clip(y, -far, far)
     return y - y.mean(), noise
+
+
+def run_noise(logs: Floats) -> float:
+    """Noise of the log from one run to the next."""
+    steps = np.diff(logs)
+    return max(1.4826 * float(np.median(np.abs(steps - np.median(steps)))) / float(np.sqrt(2)), 0.02)
 
 
 def _logs(series: HistoryGrid, metric: str) -> Floats:

@@ -13,6 +13,7 @@ import numpy as np
 from limnograph.analysis.forecast.abstention import reasons
 from limnograph.analysis.forecast.adaptation import NO_ADAPTATION, Adaptation
 from limnograph.analysis.forecast.answering import TargetNumbers, table_answer, target_signals
+from limnograph.analysis.forecast.drivers import PartMove, driver_weights, usual_share
 from limnograph.analysis.forecast.features import Futures, cross_features, path_scale, quantile_features
 from limnograph.analysis.forecast.following import STRUCTURE, responses
 from limnograph.analysis.forecast.grid import DAY_H, Floats
@@ -21,6 +22,7 @@ from limnograph.analysis.forecast.maintained import reset_state
 from limnograph.analysis.forecast.model import NO_TUNING, Model, parse_model, step_of
 from limnograph.analysis.forecast.results import BytesQuantiles, Forecasted
 from limnograph.analysis.forecast.series import READERS, HistoryGrid
+from limnograph.analysis.forecast.shares import cost_shares
 from limnograph.analysis.forecast.tuning import ALERT_P, Tuning
 from limnograph.analysis.forecast.views import LevelView, ViewBlock, log_growth, view_block
 from limnograph.domain.forecasts.cases import ForecastCase
@@ -54,10 +56,28 @@ class Forecaster:
             found += self._answers([HistoryGrid(case, load=common) for case in cases[first : first + _CHUNK]])
         return found
 
+    def part_moves(self, cases: Sequence[ForecastCase]) -> list[dict[str, dict[str, PartMove]]]:
+        """What drivers are chosen from: by case of one fleet, by metric of readers that it asks about."""
+        common = common_load([case.runs for case in cases if case.runs])
+        fleet = [HistoryGrid(case, load=common) for case in cases]
+        chunk = self._chunk(fleet, _case_rows(fleet))
+        return [
+            {
+                each.metric: chunk.moves(series, case, each.metric)
+                for each in series.case.targets
+                if each.metric in READERS
+            }
+            for case, series in enumerate(fleet)
+        ]
+
     def _answers(self, fleet: Sequence[HistoryGrid]) -> list[Forecasted]:
         rows = _case_rows(fleet)
         if not rows.views:
             return [_empty(series) for series in fleet]
+        chunk = self._chunk(fleet, rows)
+        return [_forecast(series, chunk, place) for place, series in enumerate(fleet)]
+
+    def _chunk(self, fleet: Sequence[HistoryGrid], rows: _CaseRows) -> _ChunkForecast:
         hours = sorted({each for series in fleet for each in series.case.horizons_hours})
         longest = hours[-1] if hours else DAY_H
         curve = sorted({*hours, *(each for each in _CURVE if each <= longest)})
@@ -65,7 +85,7 @@ class Forecaster:
         futures = Futures.drawn(block, -(-longest // DAY_H))
         asked = np.array(rows.targets, np.int64)
         odds = self._crossings(block.of(asked), futures.of(asked), rows.thresholds, curve, self.model.tuning)
-        chunk = _ChunkForecast(
+        return _ChunkForecast(
             rows=rows,
             level=block.level,
             floor=block.floor,
@@ -74,8 +94,8 @@ class Forecaster:
             odds=dict(zip(curve, odds, strict=True)),
             maintained=self._maintained(rows, curve),
             alert=self.model.tuning.alert,
+            driver_weights=self.model.drivers,
         )
-        return [_forecast(series, chunk, place) for place, series in enumerate(fleet)]
 
     def _levels(self, block: ViewBlock, futures: Futures, hours: int) -> Floats:
         """Quantiles of the level at `hours`: `[3, view]`."""
@@ -125,7 +145,7 @@ def read_model(path: Path) -> Forecaster:
 
 class _CaseRows(NamedTuple):
     """Views of all cases of a chunk. `place`: index of a view by case and metric. Of targets: index of the view,
-    threshold, state after maintenance. `response`: of readers, by case and metric.
+    threshold, state after maintenance. `response`: of readers, by case and metric. `shares`: of their costs, by case.
     """
 
     views: list[LevelView]
@@ -134,6 +154,7 @@ class _CaseRows(NamedTuple):
     thresholds: Floats
     resets: list[float | None]
     response: dict[tuple[int, str], dict[str, float]]
+    shares: dict[int, dict[str, float]]
 
 
 class _ChunkForecast(NamedTuple):
@@ -149,12 +170,12 @@ class _ChunkForecast(NamedTuple):
     odds: dict[int, Floats]
     maintained: dict[int, dict[int, float]]
     alert: float
+    driver_weights: Floats
 
     def numbers(self, series: HistoryGrid, case: int) -> list[TargetNumbers]:
         """Numbers of each target of a case."""
         row_of = {place: row for row, place in enumerate(self.rows.targets)}
         horizons = list(series.case.horizons_hours)
-        growth = self.growth(series, case, horizons)
         found = []
         for target in series.case.targets:
             place = self.rows.place[case, target.metric]
@@ -169,28 +190,36 @@ class _ChunkForecast(NamedTuple):
                     curve=curve,
                     maintained=self.maintained.get(place),
                     unchanged=self.rows.resets[row] is None,
-                    response=self.rows.response[case, target.metric],
-                    growth=growth,
+                    drivers=driver_weights(target.metric, self.moves(series, case, target.metric), self.driver_weights),
                 )
             )
         return found
 
-    def growth(self, series: HistoryGrid, case: int, horizons: Sequence[int]) -> dict[str, float]:
-        """Log growth of each structural metric: until the horizon nearest to a week, by its upper end, because a
-        crossing happens where something grows more than it usually does; and in the last week.
+    def moves(self, series: HistoryGrid, case: int, metric: str) -> dict[str, PartMove]:
+        """How each part of the structure moves that a reader of the case may follow: until the horizon nearest to a
+        week, also by its upper end, because a crossing happens where something grows more than it usually does.
         """
-        if not horizons:
+        hours = min(self.quantiles, key=lambda each: abs(each - 168), default=0)
+        if metric not in READERS or not hours:
             return {}
-        hours = min(horizons, key=lambda each: abs(each - 168))
+        response, shares = self.rows.response[case, metric], self.rows.shares[case]
+        seconds = float(series.levels("reader_seconds")[-1])
         found = {}
         for name in STRUCTURE:
-            place = self.rows.place.get((case, name))
-            if place is not None and np.isfinite(self.level[place]):
-                level, floor = float(self.level[place]), float(self.floor[place])
-                high = float(self.quantiles[hours][2, place])
-                ahead = float(np.log((high + floor) / (level + floor)))
-                behind = log_growth(series, name, series.hours, 7)
-                found[name] = float(np.fmax(ahead, 0.0) + np.fmax(behind, 0.0))
+            place = self.rows.place[case, name]
+            level, floor = float(self.level[place]), float(self.floor[place])
+            if np.isfinite(level):
+                middle, high = (float(each) for each in self.quantiles[hours][1:, place])
+                found[name] = PartMove(
+                    response=response[name],
+                    share=shares.get(name, float("nan")),
+                    middle=(middle - level) / (level + floor),
+                    high=(high - level) / (level + floor),
+                    rise=float(np.log((high + floor) / (level + floor))),
+                    week=log_growth(series, name, series.hours, 7),
+                    day=log_growth(series, name, series.hours, 1),
+                    seconds=usual_share(name, level, seconds),
+                )
         return found
 
 
@@ -201,8 +230,11 @@ def _case_rows(fleet: Sequence[HistoryGrid]) -> _CaseRows:
     thresholds: list[float] = []
     resets: list[float | None] = []
     response: dict[tuple[int, str], dict[str, float]] = {}
+    shares: dict[int, dict[str, float]] = {}
     for case, series in enumerate(fleet):
         readers = any(each.metric in READERS for each in series.case.targets)
+        if readers:
+            shares[case] = cost_shares(series, series.hours)
         for metric in dict.fromkeys(
             ["total_bytes", *(STRUCTURE if readers else ()), *(each.metric for each in series.case.targets)]
         ):
@@ -214,7 +246,7 @@ def _case_rows(fleet: Sequence[HistoryGrid]) -> _CaseRows:
             targets.append(place[case, target.metric])
             thresholds.append(target.threshold)
             resets.append(reset_state(series, target.metric, series.hours, own))
-    return _CaseRows(views, place, targets, np.array(thresholds, np.float64), resets, response)
+    return _CaseRows(views, place, targets, np.array(thresholds, np.float64), resets, response, shares)
 
 
 def _forecast(series: HistoryGrid, chunk: _ChunkForecast, case: int) -> Forecasted:

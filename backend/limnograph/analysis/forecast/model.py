@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from limnograph.analysis.forecast.drivers import NO_WEIGHTS, WEIGHTS
 from limnograph.analysis.forecast.features import CROSS_FEATURES, QUANTILE_FEATURES
 from limnograph.analysis.forecast.grid import Floats
 from limnograph.analysis.forecast.logistic import Logistic
@@ -25,7 +26,8 @@ NO_TUNING = no_tuning(len(STEPS), len(METRICS))
 
 class Model(NamedTuple):
     """`cross`: None: `logistic` answers; `quantiles`: three, or empty: `table[step, quantile]` answers, in units of the
-    bootstrap's width around its median. `tuning`: what is known of its calibration.
+    bootstrap's width around its median. `tuning`: what is known of its calibration. `drivers`: weights that choose
+    a reader's driver, empty if there are none.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Model(NamedTuple):
     quantiles: tuple[Trees, ...]
     table: Floats
     tuning: Tuning = NO_TUNING
+    drivers: Floats = NO_WEIGHTS
 
     def crossing(self, rows: Floats) -> Floats:
         """Log odds of a crossing, by rows of `CROSS_FEATURES`."""
@@ -54,6 +57,7 @@ class Model(NamedTuple):
             "name": np.array(self.name),
             "features": np.array("\n".join([*CROSS_FEATURES, "", *QUANTILE_FEATURES])),
             "table": self.table,
+            "drivers": self.drivers,
             **self.tuning.arrays(),
             **self.logistic.arrays("logistic"),
             **(self.cross.arrays("cross") if self.cross else {}),
@@ -81,7 +85,16 @@ def parse_model(content: bytes) -> Model:
         raise InvalidInput("model", "has no logistic regression")
     quantiles = tuple(each for q in QUANTILES if (each := Trees.stored(arrays, f"q{q}")))
     tuning = stored_tuning(arrays, len(STEPS), len(METRICS))
-    return Model(str(arrays["name"]), logistic, Trees.stored(arrays, "cross"), quantiles, arrays["table"], tuning)
+    drivers = arrays.get("drivers", NO_WEIGHTS)
+    return Model(
+        str(arrays["name"]),
+        logistic,
+        Trees.stored(arrays, "cross"),
+        quantiles,
+        arrays["table"],
+        tuning,
+        drivers if drivers.shape == (WEIGHTS,) else NO_WEIGHTS,
+    )
 
 
 def read_arrays(path: Path) -> Model:
