@@ -31,8 +31,13 @@ that law, the model has only seen them on average); saw-teeth whose next drop is
 readers whose level crosses by noise. Drivers are judged only where a cost rose by 3 % until the crossing, on further
 fleets with targets of readers too; where structure moves too little, it cannot be known which metric a reader
 follows. Training on more fleets, wider laws and more rounds (3,680 tables, 220 rounds) was no better on held-out fleets
-of the first generator, so the model keeps its trees. They were trained with responses of readers that were estimated
-from daily levels; those that are estimated from runs now did not change their order there.
+of the first generator, so the model keeps its size.
+
+Kinds that were left out say what to expect of other laws. A model that was trained on half of the kinds of the first
+generator orders the tables of the other half as well as the shipped one (PR-AUC of targets 0.78 and 0.77, of tables
+0.83 and 0.82; the oracle 0.89 and 0.91). Intervals whose widths were learnt without a kind cover 0.81 of it at a day,
+0.80 at a week and 0.79 at a month, but between 0.64 and 0.95 of single kinds. Drivers of kinds that were left out are
+right in 0.63 to 0.67 of their crossings; before costs and weights were learnt, it was 0.59.
 """
 
 

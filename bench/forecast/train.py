@@ -14,6 +14,7 @@ import numpy as np
 from forecast.attribution import SEEDS as DRIVER_SEEDS
 from forecast.attribution import driver_questions, fit_choice
 from forecast.fleets import histories, judged_fleet
+from forecast.tune import PATHS as TUNING_PATHS
 from forecast.tune import SEEDS as TUNING_SEEDS
 from forecast.tune import TABLES as TUNING_TABLES
 from forecast.tune import tuned
@@ -51,7 +52,8 @@ if __name__ == "__main__":
     with ProcessPoolExecutor(given.processes) as pool:
         asked = joined(list(pool.map(questions, range(given.seed, given.seed + given.fleets))))
         print(f"{len(asked.crossed)} questions after {time.perf_counter() - begun:.0f} s", flush=True)
-        judged = pool.map(judged_fleet, TUNING_SEEDS, [TUNING_TABLES] * len(TUNING_SEEDS))
+        count = len(TUNING_SEEDS)
+        judged = pool.map(judged_fleet, TUNING_SEEDS, [TUNING_TABLES] * count, [TUNING_PATHS] * count)
         model = tuned(fit(asked, f"shipped-{given.fleets * TABLES}-tables", rounds=given.rounds), list(judged))
         drivers = pool.map(driver_questions, [model] * len(DRIVER_SEEDS), DRIVER_SEEDS)
         model = model._replace(drivers=fit_choice([each for own in drivers for each in own]))
