@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from lakes import Lake, path_of
 from limnograph.domain.advice.document import AdvisedTable
 from limnograph.domain.advice.prices import Prices
 from limnograph.domain.time import Millis
@@ -96,3 +99,30 @@ def test_damaged_metadata_is_a_finding(tmp_path: Path, text: str) -> None:
 def test_a_folder_without_a_table_has_no_finding(tmp_path: Path) -> None:
     found = advise_location(str(tmp_path), None, {}, None, Prices()).advice.tables[0]
     assert (found.status, found.findings) == ("unreadable", [])
+
+
+def hourly(lake: Lake) -> str:
+    """The newest metadata file of the lake's table, as if its commits had been an hour apart."""
+    path = path_of(lake.load().metadata_location)
+    document = json.loads(path.read_text())
+    first = document["snapshots"][0]["timestamp-ms"]
+    for place, snapshot in enumerate(document["snapshots"]):
+        snapshot["timestamp-ms"] = first + place * HOUR
+    last = document["snapshots"][-1]
+    document["last-updated-ms"] = last["timestamp-ms"]
+    document["metadata-log"], document["snapshot-log"] = [], []
+    path.write_text(json.dumps(document))
+    return str(path)
+
+
+@pytest.mark.parametrize(("nulls", "is_open"), [(60, True), (0, False)])
+def test_a_column_that_its_writer_no_longer_fills_is_a_finding(lake: Lake, nulls: int, is_open: bool) -> None:
+    table = lake.table()
+    for number in range(25):
+        empty = nulls if number >= 23 else 0
+        regions = pa.array([None] * empty + ["eu"] * (100 - empty), pa.string())
+        table.append(pa.table({"id": list(range(100)), "region": regions}))
+    found = advise_location(hourly(lake), None, {}, None, Prices()).advice.tables[0]
+    jumps = [each.subject for each in found.findings if each.code == "null_share_jump"]
+    assert jumps == (["region"] if is_open else [])
+    assert ("null_share_jump" in {each.rule for each in found.not_known}) == is_open

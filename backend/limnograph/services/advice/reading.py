@@ -15,7 +15,7 @@ from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.maintenance.actions import STAMP
 from limnograph.domain.maintenance.policy import RetainedSnapshots
-from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.due import ColumnChoice, DueTable
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.domain.time import EPOCH, Micros, Millis, to_micros
 from limnograph.ports.clock import Clock
@@ -112,7 +112,8 @@ def history(metadata: TableMetadata, reader: TableReader, clock: Clock) -> Itera
     if shallow:
         yield facts_of(metadata, _due(metadata, shallow), reader, clock)
     for first in range(0, len(deep), ENTRIES_AT_ONCE):
-        yield facts_of(metadata, _due(metadata, deep[first : first + ENTRIES_AT_ONCE]), reader, clock)
+        due = _due(metadata, deep[first : first + ENTRIES_AT_ONCE], ColumnChoice())
+        yield facts_of(metadata, due, reader, clock)
 
 
 def _deep(ordered: list[Snapshot]) -> set[int]:
@@ -121,7 +122,7 @@ def _deep(ordered: list[Snapshot]) -> set[int]:
     return found | {each.parent_id for each in rewrites if each.parent_id is not None}
 
 
-def _due(metadata: TableMetadata, snapshot_ids: list[int]) -> DueTable:
+def _due(metadata: TableMetadata, snapshot_ids: list[int], columns: ColumnChoice | None = None) -> DueTable:
     return DueTable(
         catalog=UNNAMED.catalog,
         namespace=UNNAMED.namespace,
@@ -130,6 +131,7 @@ def _due(metadata: TableMetadata, snapshot_ids: list[int]) -> DueTable:
         metadata_location=metadata.metadata_location,
         snapshot_ids=snapshot_ids,
         format=metadata.format,
+        columns=columns,
     )
 
 

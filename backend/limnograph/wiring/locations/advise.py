@@ -75,8 +75,8 @@ def _damage(error: MetadataError, at: Millis) -> list[AdvisedFinding]:
 
 
 def _judged(reading: AdviceReading, parts: list[msgspec.Raw], prices: Prices, name: TableName | None) -> JudgedTable:
-    engine = MemoryEngine()
-    engine.append([fact for part in parts for fact in decode_facts(bytes(part))], reading.changes)
-    history = judge(engine, reading, UNNAMED)
+    engine, facts = MemoryEngine(), [fact for part in parts for fact in decode_facts(bytes(part))]
+    engine.append(facts, reading.changes)
+    history = judge(engine, reading, UNNAMED, columns=facts)
     known = KnownOfTable(name=name, findings=history.findings, returns=debt_half_lives(history.facts))
     return advise_table(reading, known, prices)
