@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from advised_lake import AdvisedLake, evaluate
+from limnograph.api.metrics.exposition import Exposition
+from limnograph.api.metrics.served_metrics import ServedMetrics
 from limnograph.wiring.server import ServerServices
+from limnograph.wiring.server_metrics import recommended_plans, table_costs
 from serving_kit import client
 
 QUEUE = "/api/v1/maintenance"
@@ -69,6 +72,16 @@ def test_costs_after_maintenance_are_compared_for_a_table_and_for_those_that_mat
     assert (fleet["tables"], clicks["tables"], clicks["live_bytes"]) == (2, 1, 90 * 5 * 2**20)
     assert fleet["live_bytes"] == clicks["live_bytes"] + answer["advice"]["bytes"]["live"]
     assert fleet["prices"]["is_default"] is True
+
+
+def test_plans_and_bytes_are_on_the_metrics_page(made: ServerServices) -> None:
+    plans = ServedMetrics(dict, "", plans=lambda: recommended_plans(made))
+    exposition = Exposition(lambda: (1, []), lambda: None, costs=lambda: table_costs(made), collectors=[plans])
+    lines = exposition().decode().splitlines()
+    orders = '{catalog="lake",table_namespace="sales",table="orders"}'
+    assert 'limnograph_recommendations{rule="compact"} 2.0' in lines
+    assert f"lakehouse_table_held_bytes{orders} 0" in lines
+    assert any(line.startswith("lakehouse_table_cost_per_month{") for line in lines)
 
 
 @pytest.mark.parametrize(
