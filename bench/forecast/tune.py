@@ -5,6 +5,8 @@ of the intervals by horizon and metric, and the risk from which on a table is on
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -44,13 +46,16 @@ class TunedOutcome(NamedTuple):
     above: float
 
 
-def tuned(model: Model, drawn: Sequence[Sequence[JudgedCase]]) -> Model:
-    """The model with a tuning learnt on these fleets."""
+def tuned(model: Model, drawn: Sequence[Sequence[JudgedCase]], pool: Executor) -> Model:
+    """The model with a tuning learnt on these fleets, which the pool answers."""
     plain = model._replace(tuning=NO_TUNING)
-    outcomes = [each for fleet in drawn for each in _outcomes(fleet, answered(plain, fleet))]
+    answers = pool.map(answered, repeat(plain), drawn)
+    outcomes = [each for fleet, found in zip(drawn, answers, strict=True) for each in _outcomes(fleet, found)]
     tuning = Tuning(_odds(outcomes), _sides(outcomes), NO_TUNING.alert)
     again = plain._replace(tuning=tuning)
-    risks = np.array([row for fleet in drawn for row in _risks(fleet, answered(again, fleet))], np.float64)
+    answers = pool.map(answered, repeat(again), drawn)
+    rows = [row for fleet, found in zip(drawn, answers, strict=True) for row in _risks(fleet, found)]
+    risks = np.array(rows, np.float64)
     return again._replace(tuning=tuning._replace(alert=_alert(risks[:, 0], risks[:, 1] > 0)))
 
 
@@ -146,9 +151,11 @@ def _between(found: dict[int, Floats]) -> Floats:
 
 
 def _alert(risk: Floats, crossed: Floats) -> float:
-    """The risk at which the lesser of recall and precision, each over what is wanted of it, is largest."""
+    """The risk at which the lesser of recall and precision, each over what is wanted of it, is largest. At most one
+    half: a table that is likelier than not to cross is on the list.
+    """
     best = (0.0, NO_TUNING.alert)
-    for limit in np.arange(0.7, 0.15, -0.01):
+    for limit in np.arange(0.5, 0.15, -0.01):
         listed = risk >= limit
         if listed.any():
             reached = min(listed[crossed].mean() / LEAST_RECALL, crossed[listed].mean() / LEAST_PRECISION)
