@@ -147,8 +147,8 @@ test('the summary is Markdown that names the alert, the commit, the steps and th
   await page.goto(linkOf(BURST_LABELS));
   await expect(page.getByText('One append at 03:04:12')).toBeVisible();
   await expect(page.getByRole('region', { name: 'Do next' }).getByRole('listitem').first()).toBeVisible();
-  const what = page.getByRole('region', { name: 'What happened' });
-  await expect(what).toContainText('At risk: Small files will probably pass 10,000 between Tue and Thu');
+  const ahead = page.getByRole('region', { name: 'At risk' });
+  await expect(ahead).toContainText('Small files will probably pass 10,000 between Tue and Thu');
   await page.getByRole('button', { name: 'Copy Summary' }).click();
   const text = await page.evaluate(() => navigator.clipboard.readText());
   expect(text).toContain('**SmallFileProliferation** on **lake.sales.customer_events**');

@@ -28,8 +28,8 @@ test('a table page opens with one document, files of the build, and one question
   expect(stub.sent.slice(asked).filter((path) => files.has(path))).toEqual([]);
 });
 
-/** The verdict, the overview and the next action come after the rest, as they do from a real server. */
-const LATER = /\/explain\?|lanes=alerts(%2C|,)commits&|\/runbooks\/|\/status$|\/maintenance$/;
+/** The verdict, the overview, the next action and the forecast come after the rest, as they do from a real server. */
+const LATER = /\/explain\?|lanes=alerts(%2C|,)commits&|\/runbooks\/|\/status$|\/(maintenance|forecast)$/;
 
 for (const { width, height } of [
   { width: 1280, height: 900 },
