@@ -93,7 +93,9 @@ test('filters are in the address, Back restores them, and one link clears them',
   await page.getByRole('combobox', { name: 'Rule: any' }).click();
   await page.getByRole('option', { name: 'Expire snapshots' }).click();
   await expect(page).toHaveURL(/rule=expire/);
-  for (const row of await plansOf(page).all()) await expect(row).toContainText('freed');
+  await expect(async () => {
+    for (const row of await plansOf(page).all()) await expect(row).toContainText('freed', { timeout: 500 });
+  }).toPass();
   await page.getByRole('searchbox', { name: 'Filter by table name' }).fill('no such');
   await expect(page.getByText('No plan matches')).toBeVisible();
   await expect(page).toHaveURL(/q=no\+such/);
