@@ -39,6 +39,7 @@ from limnograph.domain.time import Micros, truncated
 TABLES_A_TASK = 500
 _PROBLEM = "_problem"
 _QUESTIONS = "questions"
+BatchMapper = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 class SparkForecasting:
@@ -49,27 +50,28 @@ class SparkForecasting:
 
     def run(self, request: ForecastRequest, model: Forecaster) -> ForecastRows:
         """See `services.housekeeping.forecasting.ForecastRunner`."""
-        try:
-            shared = self._session.sparkContext.broadcast((request, model))
-            try:
-                found = map_in_arrow(self._rows(request.as_of, request.tables), _worker(shared), _ddl()).toArrow()
-            finally:
-                shared.destroy()
-        except (Py4JError, PySparkException) as error:
-            raise SourceUnavailable("spark", first_line(str(error))) from error
-        return split(found)
+        return split(self._mapped(request, _worker, (request, model), _ddl()))
 
     def questions(self, request: PastRequest) -> PastQuestions:
         """See `services.housekeeping.model_training.PastReader`."""
+        return gathered(self._mapped(request, _asker, request, _parts_ddl()).column(_QUESTIONS).to_pylist())
+
+    def _mapped(
+        self,
+        request: ForecastRequest | PastRequest,
+        mapper: Callable[[Any], BatchMapper],
+        value: object,
+        ddl: StructType,
+    ) -> pa.Table:
+        """What workers return for the rows of the requested tables. `value`: is broadcast to the mappers."""
         try:
-            shared = self._session.sparkContext.broadcast(request)
+            shared = self._session.sparkContext.broadcast(value)
             try:
-                found = map_in_arrow(self._rows(request.as_of, request.tables), _asker(shared), _parts_ddl()).toArrow()
+                return map_in_arrow(self._rows(request.as_of, request.tables), mapper(shared), ddl).toArrow()
             finally:
                 shared.destroy()
         except (Py4JError, PySparkException) as error:
             raise SourceUnavailable("spark", first_line(str(error))) from error
-        return gathered(found.column(_QUESTIONS).to_pylist())
 
     def _rows(self, as_of: Micros, tables: frozenset[str]) -> DataFrame:
         """Rows of the requested tables with ROW_SCHEMA, by the hour for 28 days and by the day before."""
@@ -95,9 +97,7 @@ class SparkForecasting:
         return rows.where(f"{unit} >= {instant(start)} and {unit} < {instant(end)}").selectExpr(*selected)
 
 
-def map_in_arrow(
-    rows: DataFrame, function: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: StructType
-) -> DataFrame:
+def map_in_arrow(rows: DataFrame, function: BatchMapper, schema: StructType) -> DataFrame:
     """`DataFrame.mapInArrow`, which refuses to start where pandas is not installed, although neither it nor its workers
     use it (PySpark 4.1).
     """
@@ -107,7 +107,7 @@ def map_in_arrow(
     return DataFrame(gateway._jdf.mapInArrow(columns._jc, False, None), rows.sparkSession)  # noqa: SLF001
 
 
-def _worker(shared: Any) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _worker(shared: Any) -> BatchMapper:
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         request, model = shared.value
         for done in work(batches, request, model):
@@ -116,7 +116,7 @@ def _worker(shared: Any) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Rec
     return run
 
 
-def _asker(shared: Any) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _asker(shared: Any) -> BatchMapper:
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part in ask_pasts(batches, shared.value):
             yield pa.record_batch({_QUESTIONS: pa.array([part], pa.binary())})

@@ -8,7 +8,7 @@ by the planner of Iceberg: five below 0.75 of their target of 64 MiB. Where a ta
 from __future__ import annotations
 
 from limnograph.analysis.advice.compact import ACTION, options_of
-from limnograph.analysis.advice.facts import AdviceFacts
+from limnograph.analysis.advice.facts import UNMATERIALIZED, AdviceFacts
 from limnograph.analysis.advice.planned import PURGE, RuleAnswer
 from limnograph.analysis.advice.rewrite import ChosenGroup, planned, selected
 from limnograph.domain.advice.document import NotKnown
@@ -16,7 +16,6 @@ from limnograph.domain.advice.survey import SurveyedGroup
 
 POSITIONS = "position_deletes"
 DELETED_SHARE, FILES_A_DATA_FILE = 0.1, 5
-UNMATERIALIZED = "deletes_not_materialized"
 CODES = ("delete_files_growing", "equality_deletes", UNMATERIALIZED)
 
 
@@ -29,8 +28,8 @@ def compact_deletes(facts: AdviceFacts) -> list[RuleAnswer]:
         return [NotKnown(rule=PURGE, missing=facts.unread or "the table's current files")]
     if facts.metadata.targets is None:
         return [NotKnown(rule=PURGE, missing="a valid target file size: the table's property is not a size")]
-    erases = facts.erases and UNMATERIALIZED in facts.codes
-    due = [group for group in survey.groups if group.files and (_is_due(group) or (erases and applies_deletes(group)))]
+    owed = facts.owes_erasure
+    due = [group for group in survey.groups if group.files and (_is_due(group) or (owed and applies_deletes(group)))]
     scoped = [ChosenGroup(g.partitions, g.written_at, g.purge) for g in due if g.purge and _is_scoped(g)]
     whole = [ChosenGroup(g.partitions, g.written_at, g.every) for g in due if g.every and not _is_scoped(g)]
     touched = [ChosenGroup(g.partitions, g.written_at, g.purge) for g in survey.groups if g.purge]

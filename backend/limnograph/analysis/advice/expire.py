@@ -7,8 +7,8 @@ plan names its snapshots; nothing else expires.
 
 from __future__ import annotations
 
-from limnograph.analysis.advice.deletes import UNMATERIALIZED, applies_deletes
-from limnograph.analysis.advice.facts import AdviceFacts
+from limnograph.analysis.advice.deletes import applies_deletes
+from limnograph.analysis.advice.facts import UNMATERIALIZED, AdviceFacts
 from limnograph.analysis.advice.guards import collection_guard, readers_guard, replace_guard, staged_guard
 from limnograph.analysis.advice.money import expiry_saving
 from limnograph.analysis.advice.planned import PlannedAction, RuleAnswer
@@ -30,8 +30,7 @@ def expire(facts: AdviceFacts) -> list[RuleAnswer]:
     if not found.snapshot_ids:
         return []
     survey = facts.survey
-    erases = facts.erases and UNMATERIALIZED in facts.codes and survey is not None
-    erases = erases and not any(map(applies_deletes, survey.groups if survey else ()))
+    erases = facts.owes_erasure and survey is not None and not any(map(applies_deletes, survey.groups))
     crowded = erases or len(metadata.snapshots) > MOST_SNAPSHOTS or metadata.size_bytes > MOST_METADATA
     freed = facts.freed
     if freed is None and not crowded:

@@ -28,7 +28,9 @@ longer, are left out of rewrites: a row delete that is in flight fails if the re
 _GAPS = 200
 ROW_IDS_SINCE = 3
 """Format version."""
-__all__ = ["DAY_MS", "HOUR_MS", "AdviceFacts", "PlanLimits", "ReadLoad"]
+UNMATERIALIZED = "deletes_not_materialized"
+"""The finding of a table that has not kept its promise of erasure."""
+__all__ = ["DAY_MS", "HOUR_MS", "UNMATERIALIZED", "AdviceFacts", "PlanLimits", "ReadLoad"]
 
 
 ReadBasis = Literal["scans", "runs"]
@@ -157,9 +159,9 @@ class AdviceFacts:
         return FileLayout(leaf_columns(metadata), ROW_IDS.get(codec, ANY_CODEC) if has_ids else None)
 
     @property
-    def erases(self) -> bool:
-        """Whether the table promises that deleted rows are gone from its files after some days."""
-        return ERASURE_DAYS in self.metadata.properties
+    def owes_erasure(self) -> bool:
+        """Whether deleted rows are still in the table's files, although it promises that they are gone by now."""
+        return ERASURE_DAYS in self.metadata.properties and UNMATERIALIZED in self.codes
 
     def is_hot(self, written_at: Micros | None) -> bool:
         """Whether a partition was written within the quiet time."""

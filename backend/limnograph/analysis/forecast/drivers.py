@@ -1,8 +1,8 @@
 """What moves a target. Of a reader: the part of the structure that explains most of a crossing.
 
-A choice between parts (a conditional logit) by how much the reader follows each, how much each costs, and how much it
-grows. Its weights come with a model, because only a generated world tells which part it was; without them, a part
-counts by how much the reader follows it times how much it grows.
+A conditional logit over the parts: how much the reader follows each, how much each costs, and how much each grows. Its
+weights are trained on generated tables, where the driver is known, and stored with the model. Without weights, the
+score of a part is how much the reader follows it, times its growth.
 """
 
 from __future__ import annotations

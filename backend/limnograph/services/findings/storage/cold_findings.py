@@ -63,10 +63,11 @@ class ColdFindings:
         self._levels.take(evaluator, self._found, unknown)
 
     def _look(self, table: HotTable, now: Micros) -> list[SubjectLevel]:
-        found = written_levels(self._engine, table, now, self._limits)
-        if not found or not found[0].is_over:
-            return found
-        return written_levels(self._engine, table, now, self._limits, self._reads(table, now))
+        written = _written(self._engine, table, now, self._limits)
+        if written is None:
+            return []
+        found = cold_levels(*written, _NO_READS, now, self._limits)
+        return cold_levels(*written, self._reads(table, now), now, self._limits) if found[0].is_over else found
 
     def _reads(self, table: HotTable, now: Micros) -> KnownReads:
         """Whether reads were reported at the beginning of these days, and the table's last one. Raises SourceError."""
@@ -80,18 +81,23 @@ class ColdFindings:
         )
 
 
-def written_levels(
-    engine: QueryEngine, table: HotTable, now: Micros, limits: FindingLimits, reads: KnownReads = _NO_READS
-) -> list[SubjectLevel]:
-    """The level of a table by its writes and the given reads; none of a table that is too small. Raises SourceError."""
+def written_levels(engine: QueryEngine, table: HotTable, now: Micros, limits: FindingLimits) -> list[SubjectLevel]:
+    """The level of a table by its writes alone; none of a table that is too small. Raises SourceError."""
+    written = _written(engine, table, now, limits)
+    return [] if written is None else cold_levels(*written, _NO_READS, now, limits)
+
+
+def _written(
+    engine: QueryEngine, table: HotTable, now: Micros, limits: FindingLimits
+) -> tuple[list[PartitionWrite], int] | None:
+    """Live partitions and bytes of a table; None: it is too small. Raises SourceError."""
     head = History(table).head
     size = head.total_bytes if head else None
-    if head is None or size is None or size < limits.cold_bytes:
-        return []
+    if size is None or size < limits.cold_bytes:
+        return None
     since = Micros(now - limits.cold_days * DAY)
     is_whole = table.last_at <= since
-    partitions = [PartitionWrite(size, table.last_at)] if is_whole else _partitions(engine, table, since)
-    return cold_levels(partitions, size, reads, now, limits)
+    return ([PartitionWrite(size, table.last_at)] if is_whole else _partitions(engine, table, since)), size
 
 
 def _partitions(engine: QueryEngine, table: HotTable, since: Micros) -> list[PartitionWrite]:
