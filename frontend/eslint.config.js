@@ -1,4 +1,5 @@
 // Lint rules. FLOORS is the order of the dashboard's folders; routes and the shell may import all of them.
+import { readdirSync } from 'node:fs';
 import js from '@eslint/js';
 import prettier from 'eslint-config-prettier';
 import svelte from 'eslint-plugin-svelte';
@@ -26,15 +27,20 @@ const FLOORS = [
   ['ui'],
   ['live'],
   ['page'],
+  ['contention', 'forecast', 'notes', 'runbook'],
   ['effects', 'findings'],
   ['timeline', 'maintenance'],
-  ['alerts', 'commit', 'schema', 'refs', 'settings'],
+  ['alerts', 'columns', 'commit', 'reads', 'refs', 'schema', 'settings'],
   ['explain', 'fleet', 'partitions', 'table-pages'],
   ['incident', 'table'],
   ['shell'],
 ];
-const floors = FLOORS.flatMap((folders, floor) =>
-  folders.map((folder) => {
+const folders = readdirSync(new URL('src/lib', import.meta.url), { withFileTypes: true });
+const unplaced = folders.filter((each) => each.isDirectory() && !FLOORS.flat().includes(each.name));
+if (unplaced.length)
+  throw new Error(`without a floor in FLOORS: ${unplaced.map(({ name }) => name).join(', ')}`);
+const floors = FLOORS.flatMap((names, floor) =>
+  names.map((folder) => {
     const above = FLOORS.slice(floor).flat();
     const others = above.filter((name) => name !== folder);
     const patterns = folder === 'ui' ? [RELATIVE] : [MELT, RELATIVE];

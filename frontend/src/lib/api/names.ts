@@ -1,5 +1,5 @@
-// Names of tables as URL segments, the codec of `domain/ids.py`: `~`→`~~`, `.`→`~d`, `/`→`~s`, and `\`→`~b`. Knows no
-// route but `/t`.
+// Names of tables as URL segments, the codec of `domain/ids.py`: `~`→`~~`, `.`→`~d`, `/`→`~s`, and `\`→`~b`. Knows
+// the addresses of tables, commits and findings.
 
 /** A table as the API names it: namespace levels joined with `.`, table and catalog as they are. */
 export interface TableRef {
@@ -49,6 +49,9 @@ export function tablePath(ref: TableRef): string {
 export function commitPath(ref: TableRef, snapshotId: string): string {
   return `${tablePath(ref)}/commits/${encodeURIComponent(snapshotId)}`;
 }
+
+/** `/findings/a1b2`: the page of a finding. */
+export const findingPath = (findingId: string): string => `/findings/${encodeURIComponent(findingId)}`;
 
 /** `sales.orders`, for display. */
 export const tableLabel = (ref: TableRef): string => `${ref.namespace}.${ref.table}`;

@@ -126,5 +126,3 @@ export const causingCommit = ({ cause }: Pick<Finding, 'cause'>): string | null 
 export function refOf({ catalog, namespace, table }: Finding): TableRef | null {
   return catalog && namespace && table ? { catalog, namespace, table } : null;
 }
-
-export const findingPath = (findingId: string): string => `/findings/${encodeURIComponent(findingId)}`;

@@ -1,7 +1,7 @@
 // Bytes and money of the month to come, in words. Pure.
 import { bytes } from '#lib/format/bytes.ts';
 import { count, percent } from '#lib/format/count.ts';
-import { money, moneyBetween } from '#lib/maintenance/amounts.ts';
+import { money, moneyBetween } from '#lib/format/money.ts';
 import { horizon } from './sentence.ts';
 import type { BytesForecast } from './words.ts';
 
@@ -34,10 +34,10 @@ function changeWords({ bytes_now: now, bytes_p50: middle }: BytesForecast): stri
 
 /** What storing them costs a month; null: there is no price. */
 export function costSentence(size: BytesForecast): string | null {
-  const { cost_p10: low, cost_p50: mid, cost_p90: high, currency } = size;
-  if (low === null || mid === null || high === null || currency === null) return null;
+  const { cost_p10: low, cost_p90: high, currency } = size;
+  if (low === null || high === null || currency === null) return null;
   const here = size.cost_now === null ? '' : `${money(size.cost_now, currency)} a month now; `;
-  return `${here}${moneyBetween({ low, mid, high }, currency)} a month then (8 of 10).`;
+  return `${here}${moneyBetween({ low, high }, currency)} a month then (8 of 10).`;
 }
 
 /** On how many tables it rests; null: on all. */

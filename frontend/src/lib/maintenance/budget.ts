@@ -1,6 +1,6 @@
 // Which of the best plans a budget pays for. Pure.
 import { count } from '#lib/format/count.ts';
-import { money, moneyBetween } from './amounts.ts';
+import { money, moneyBetween } from '#lib/format/money.ts';
 import type { MaintenanceRow } from './words.ts';
 
 export interface Budgeted {

@@ -2,7 +2,8 @@
 import { bytes } from '#lib/format/bytes.ts';
 import { count } from '#lib/format/count.ts';
 import { CODES, codeWord, type FindingCode } from '#lib/findings/words.ts';
-import { money, NOT_KNOWN, paybackText, timeBetween } from './amounts.ts';
+import { money, NOT_KNOWN } from '#lib/format/money.ts';
+import { paybackText, timeBetween } from './amounts.ts';
 import { isWork, openGuards, ruleName, type Plan } from './words.ts';
 
 /** `3 partitions`, `partition day=2026-11-20`, `the whole table`. */

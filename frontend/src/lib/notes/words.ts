@@ -1,7 +1,6 @@
 // What notes are about and how they are told. Text is plain text: pages show it as text, the summary escapes it. Pure.
 import type { NoteBody, Schemas } from '#lib/api/client.ts';
-import { commitPath, type TableRef } from '#lib/api/names.ts';
-import { findingPath } from '#lib/findings/words.ts';
+import { findingPath, commitPath, type TableRef } from '#lib/api/names.ts';
 import { instant, spanZoned } from '#lib/format/instant.ts';
 import { markdownText } from '#lib/format/markdown.ts';
 

@@ -1,4 +1,5 @@
 // The page of one finding: its request, and when it is repeated. Draws nothing.
+import { findingPath } from '#lib/api/names.ts';
 import { page } from '$app/state';
 import { getFinding, type Schemas } from '#lib/api/client.ts';
 import { follow } from '#lib/live/follow.ts';
@@ -6,7 +7,6 @@ import { live } from '#lib/live/live.svelte.ts';
 import { throttle } from '#lib/live/throttle.ts';
 import { zone } from '#lib/preferences/zone.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
-import { findingPath } from '#lib/findings/words.ts';
 
 const REFRESH_MS = 2_000;
 

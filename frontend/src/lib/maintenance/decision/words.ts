@@ -1,7 +1,8 @@
 // States of a plan in words: what each means, how far the plan is, and the promise beside the result. Pure.
 import { bytes } from '#lib/format/bytes.ts';
 import { count } from '#lib/format/count.ts';
-import { money, NOT_KNOWN, timeBetween } from '#lib/maintenance/amounts.ts';
+import { money, NOT_KNOWN } from '#lib/format/money.ts';
+import { timeBetween } from '#lib/maintenance/amounts.ts';
 import type { Decision, PlanDetail, PlanView } from './api.ts';
 
 type Tone = 'ok' | 'warn' | 'crit' | 'unknown' | 'info';
