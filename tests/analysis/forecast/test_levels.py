@@ -33,6 +33,14 @@ def test_a_readers_level_is_the_median_of_a_days_runs() -> None:
     assert level_of("reader_seconds_per_gib", given) == 0.5
 
 
+def test_runs_of_unknown_bytes_do_not_change_how_many_runs_a_day_has() -> None:
+    seconds = [100.0] * 24 * 2 + [1.0] * 12 + [200.0] * 12
+    given = runs(3, seconds, 2.0**30)
+    read = [size if place % 3 == 0 else None for place, size in enumerate(given.read_bytes)]
+    known = case(rising(3), runs=msgspec.structs.replace(given, read_bytes=read))
+    assert level_of("reader_seconds_per_gib", known) == 100.0  # of 24 known ones: 4, 16 and 4
+
+
 def test_a_crossing_is_the_first_full_hour_at_or_above_the_threshold() -> None:
     values = rising(4)
     given = case(values)

@@ -105,6 +105,11 @@ class HistoryGrid:
             self._runs = times[known], seconds[known], read[known]
         return self._runs
 
+    def _runs_per_day(self) -> int:
+        """By the times of all runs: one whose duration or bytes are not known was scheduled too."""
+        times = np.asarray(self.case.runs.times if self.case.runs else (), np.int64)
+        return runs_per_day(times[times < self._cut])
+
     def _structural(self, metric: str) -> Floats:
         if metric == "delete_ratio":
             records = self.column("total_records")
@@ -120,12 +125,13 @@ class HistoryGrid:
 
     def _reader_levels(self, metric: str) -> Floats:
         times, values, read = self.runs()
+        count = self._runs_per_day()
         if metric == "reader_seconds_per_gib":
             known = read > 0
             times, values = times[known], values[known] / (read[known] / GIB)
         if not times.size:
             return np.full(self.hours + 1, np.nan)
-        medians = _running_median(values, runs_per_day(times))
+        medians = _running_median(values, count)
         edges = (self.start + np.arange(self.hours + 1)) * HOUR_MS
         last = np.searchsorted(times, edges, side="left") - 1
         return np.where(last >= 0, medians[np.maximum(last, 0)], np.nan)
