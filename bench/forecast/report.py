@@ -40,6 +40,31 @@ generator orders the tables of the other half as well as the shipped one (PR-AUC
 out are right in 0.63 and 0.67 of their crossings in two samples; before costs and weights were learnt, it was 0.59 in
 the latter. Fleets differ more than tables: calibration that was learnt on 36 fleets gives 0.14 on 16 others
 where 0.18 cross.
+
+More features were tried on the first generator: trained on half of its kinds, judged on the other half in 36 fleets of
+60 tables, so that the model had not seen the laws. PR-AUC of targets at 7 days was 0.769 and 0.773 with two seeds, so a
+difference of 0.005 is noise.
+
+| features that were added | 24 h | 7 days |
+|---|---|---|
+| none | 0.727, 0.729 | 0.769, 0.773 |
+| 39: share of the own past that rose as much, tops of saw-teeth and their jitter, noise of runs | 0.729 | 0.772 |
+| 15: trends of logs, levels that the inflow of now leads to (inflow times usual stay) | 0.728 | 0.774 |
+| 5: age of the oldest snapshot, and snapshots that are left if that age goes on | 0.732 | 0.777 |
+| 7: what the forecasts of the structure do to the reader | 0.730 | 0.774 |
+| 35: the last three with variants, and commits of a day over those of a week | 0.749, 0.752 | 0.775, 0.780 |
+| all 74 | 0.755, 0.750 | 0.773, 0.777 |
+
+On six further fleets the oracle had 0.884 at 7 days, the model with the first 39 of these features 0.763, and 0.785
+when it was trained on all kinds: a law that is known is worth 0.02, the rest is what the oracle knows of the single
+table. With the 35, constraints (a level nearer to the threshold is never safer) gave 0.776, and smaller trees 0.771.
+The shipped model keeps its features: a gain of 0.02 at a day was not measured on the second generator.
+
+Intervals by the past of a fleet or of a table were tried on the same fleets and six more. Factors of a fleet leave
+its coverage as far from 0.80 as before (standard deviation between fleets 0.070 at a week, 0.072 without). Widths
+scaled by the misses of six earlier forecasts of the same table bring kinds closer together (standard deviation 0.038
+instead of 0.049 at a week, 0.087 instead of 0.094 at a month) at the same pinball loss, move the mean by nothing, and
+take six more forecasts of each target.
 """
 
 
