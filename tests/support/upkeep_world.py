@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from lakes import FixedClock
@@ -22,6 +23,7 @@ from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.meta_upkeep import Where
 from limnograph.ports.meter import Meter
 from limnograph.services.housekeeping.column_retention import ColumnRetention
+from limnograph.services.housekeeping.forecast_steps import ForecastSteps
 from limnograph.services.housekeeping.journal import Journal
 from limnograph.services.housekeeping.report_retention import ReportRetention
 from limnograph.services.housekeeping.retention import LakeIds, RetentionStep
@@ -69,7 +71,13 @@ class World:
     def column_retention(self, failpoint: str = "") -> ColumnRetention:
         return ColumnRetention(self.upkeep, self.clock, Failpoints(failpoint))
 
-    def housekeeping(self, failpoint: str = "", meter: Meter | None = None, repairs: Any = None) -> Housekeeping:
+    def housekeeping(
+        self,
+        failpoint: str = "",
+        meter: Meter | None = None,
+        repairs: Any = None,
+        forecasts: Callable[[Journal], ForecastSteps] | None = None,
+    ) -> Housekeeping:
         """As a process that has just started would have it."""
         failpoints = Failpoints(failpoint)
         journal = Journal(self.store, self.upkeep, lambda rows: arrow_table(MAINTENANCE, rows), failpoints)
@@ -85,6 +93,7 @@ class World:
             report_retention=self.report_retention(failpoint),
             column_retention=self.column_retention(failpoint),
             repairs=repairs,
+            forecasts=forecasts(journal) if forecasts else None,
             meter=meter,
         )
         return Housekeeping(self.upkeep, journal, steps, self.clock, ("lake", "limnograph"), meter=meter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -9,8 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from limnograph.domain.errors import LimnographError
-from limnograph.services.housekeeping.forecasting import ForecastReport, ForecastStep
-from limnograph.services.housekeeping.model_training import TrainingReport
+from limnograph.jobs.logs import cause
+from limnograph.services.housekeeping.forecasting import ForecastReport
+from limnograph.services.housekeeping.model_training import ModelTraining, TrainingReport
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline as wiring
 from limnograph.wiring.forecasting import model_training, standing_step
@@ -19,12 +21,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Progress = Callable[[str], None]
+_log = logging.getLogger("limnograph.forecast")
 
 
 def forecast_once(settings: Settings, progress: Progress, *, verbose: bool = False) -> ForecastReport:
     """One pass. Raises EnvironmentFault, SettingsError, SourceError, Conflict."""
-    with _step(settings, progress, verbose=verbose) as step:
-        return step.run()
+    with _session(settings, verbose=verbose) as session:
+        return standing_step(settings, session, progress).run()
 
 
 def forecast_always(
@@ -35,32 +38,40 @@ def forecast_always(
     *,
     verbose: bool = False,
 ) -> None:
-    """Passes until SIGTERM or SIGINT, with `report` called after each. A pass that fails is logged and retried at the
-    next one.
+    """Passes until SIGTERM or SIGINT, with `report` called after each, and after a pass the training of the model if it
+    is due. A pass that fails is logged and retried at the next one; a training that fails stops no pass.
     """
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
-    with _step(settings, progress, verbose=verbose) as step:
+    with _session(settings, verbose=verbose) as session:
+        step = standing_step(settings, session, progress)
+        training = model_training(settings, session, progress) if settings.forecast.train else None
         progress(f"forecasts every {every_s / 3_600:g} h")
         while not stop.is_set():
             try:
                 report(step.run())
             except LimnographError as error:
                 progress(f"this pass failed, the next one retries: {error}")
+            if training is not None and not stop.is_set():
+                train_if_due(training, progress)
             stop.wait(every_s)
+
+
+def train_if_due(training: ModelTraining, progress: Progress) -> None:
+    """Train the model if a week has passed since the last training. Never raises."""
+    try:
+        if training.due() and (done := training.run()).outcome != "too_few_tables":
+            progress(done.sentence)
+    except Exception as error:  # noqa: BLE001 - forecasts go on with the model in use
+        _log.exception("training failed")
+        progress(f"the training of the model failed, forecasts go on with the one in use: {cause(error)}")
 
 
 def train_once(settings: Settings, progress: Progress, *, verbose: bool = False) -> TrainingReport:
     """Train the model on the tables of the meta tables. Raises EnvironmentFault, SettingsError, SourceError."""
     with _session(settings, verbose=verbose) as session:
         return model_training(settings, session, progress).run()
-
-
-@contextmanager
-def _step(settings: Settings, progress: Progress, *, verbose: bool) -> Iterator[ForecastStep]:
-    with _session(settings, verbose=verbose) as session:
-        yield standing_step(settings, session, progress)
 
 
 @contextmanager

@@ -73,5 +73,6 @@ def run_due_step(made: HousekeepingRunner, progress: Callable[[str], None]) -> S
         return None
     if report is not None and (report.did or report.problem):
         what = " ".join(filter(None, (report.kind, report.table, report.subject)))
-        progress(f"housekeeping: {what}: {report.problem or f'{report.seconds} s'}")
+        done = f"{report.seconds} s{f': {report.note}' if report.note else ''}"
+        progress(f"housekeeping: {what}: {report.problem or done}")
     return report

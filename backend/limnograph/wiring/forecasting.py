@@ -13,9 +13,13 @@ from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_store import MetaStore
 from limnograph.ports.meta_upkeep import MetaUpkeep
+from limnograph.ports.meter import Meter
 from limnograph.services.housekeeping.forecast_readers import ForecastReaders
+from limnograph.services.housekeeping.forecast_steps import ForecastSteps
 from limnograph.services.housekeeping.forecasting import ForecastStep
+from limnograph.services.housekeeping.journal import Journal
 from limnograph.services.housekeeping.model_training import ModelTraining
+from limnograph.services.housekeeping.schedule import HOUR_SECONDS
 from limnograph.services.rollups.step import Rollups
 from limnograph.settings import Settings
 from limnograph.settings.forecast import forecast_limits_of
@@ -40,14 +44,43 @@ def model_training(
     settings: Settings, session: SparkSession, progress: Callable[[str], None] = lambda _line: None
 ) -> ModelTraining:
     """The training on the tables of the configured meta tables."""
+    _, upkeep = _meta(settings, session)
+    return _training(settings, session, upkeep, SystemClock(), progress)
+
+
+def forecast_steps(
+    settings: Settings,
+    session: SparkSession,
+    upkeep: MetaUpkeep,
+    store: MetaStore,
+    *,
+    journal: Journal,
+    clock: Clock,
+    meter: Meter | None = None,
+) -> ForecastSteps | None:
+    """Steps of housekeeping; None if the settings leave forecasts out."""
+    if not settings.forecast.enabled:
+        return None
+    training = _training(settings, session, upkeep, clock, lambda _line: None) if settings.forecast.train else None
+    every_s = round(settings.forecast.every_hours * HOUR_SECONDS)
+    step = forecast_step(settings, session, upkeep, store, clock=clock)
+    return ForecastSteps(journal, step, training, every_s=every_s, meter=meter)
+
+
+def _training(
+    settings: Settings,
+    session: SparkSession,
+    upkeep: MetaUpkeep,
+    clock: Clock,
+    progress: Callable[[str], None],
+) -> ModelTraining:
     from limnograph.adapters.spark.forecasting import SparkForecasting
 
-    _, upkeep = _meta(settings, session)
     return ModelTraining(
         upkeep,
         SparkForecasting(session, settings.meta_catalog, settings.meta.namespace),
         own_models(settings),
-        SystemClock(),
+        clock,
         shipped=load_model,
         readers=ForecastReaders(upkeep, objectives_of(settings)),
         progress=progress,

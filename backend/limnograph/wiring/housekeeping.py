@@ -23,12 +23,11 @@ from limnograph.services.housekeeping.live_ids import lake_ids
 from limnograph.services.housekeeping.report_retention import ReportRetention
 from limnograph.services.housekeeping.retention import RetentionStep
 from limnograph.services.housekeeping.runner import Housekeeping
-from limnograph.services.housekeeping.schedule import HOUR_SECONDS
 from limnograph.services.housekeeping.steps import Steps
 from limnograph.services.rollups.reads_step import ReadRollups
 from limnograph.services.rollups.step import Rollups
 from limnograph.settings import Settings
-from limnograph.wiring.forecasting import forecast_step
+from limnograph.wiring.forecasting import forecast_steps
 from limnograph.wiring.observe import SettingsLake
 from limnograph.wiring.pipeline import meta_store, process_failpoints, repairs
 
@@ -78,8 +77,7 @@ def housekeeping(
         column_retention=ColumnRetention(upkeep, clock, failpoints),
         repairs=mending,
         deepening=Deepening(upkeep, mending),
-        forecasting=forecast_step(settings, session, upkeep, store, clock=clock) if settings.forecast.enabled else None,
-        forecast_every_s=round(settings.forecast.every_hours * HOUR_SECONDS),
+        forecasts=forecast_steps(settings, session, upkeep, store, journal=journal, clock=clock, meter=meter),
         meter=meter,
     )
     return Housekeeping(upkeep, journal, steps, clock, (name, settings.meta.namespace), meter=meter)

@@ -56,12 +56,15 @@ def test_a_better_model_is_kept_in_a_file_and_makes_the_forecasts(world: World, 
     assert done.model == f"own-2024-10-04-{TABLES}-tables"
     assert done.questions >= 500
     assert done.brier_new < done.brier_old
+    better = f"it is better: Brier score of the newest week {done.brier_new} for the new model and {done.brier_old}"
+    assert done.sentence == f"forecasts are made with {done.model}; {better} for the one before"
     own = file.own()
     assert own is not None
     assert own.name == done.model
     assert path.stat().st_mode & 0o077 == 0
     again = trained(world, file, said)
     assert (again.outcome, again.model, len(said)) == ("kept", own.name, 1)  # as good is not better
+    assert "the new model is not better" in again.sentence
     report = step(world, model=lambda: own).run()
     assert report.model == own.name
     assert {row["model"] for row in forecasts(world).values()} == {own.name}

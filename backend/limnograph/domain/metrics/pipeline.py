@@ -129,6 +129,23 @@ FORECAST_FAILED = Metric(
 FORECAST_AS_OF = Metric(
     "limnograph_forecast_pass_as_of_timestamp_seconds", "gauge", "Cut-off of the last pass of forecasts, epoch seconds."
 )
+FORECAST_OWN = Metric(
+    "limnograph_forecast_pass_own_model",
+    "gauge",
+    "1 if the model of that pass was trained on this site's tables, 0 if it ships with Limnograph.",
+)
+FORECAST_TRAININGS = Metric(
+    "limnograph_forecast_trainings_total",
+    "counter",
+    "Trainings of the forecast model by outcome: replaced, kept, too_few_tables, too_little_history.",
+    ("outcome",),
+)
+FORECAST_BRIER = Metric(
+    "limnograph_forecast_training_brier",
+    "gauge",
+    "Brier score on the newest week at the last training, smaller is better: of the new model, and of the one in use.",
+    ("model",),
+)
 
 PIPELINE_METRICS = (
     PASSES,
@@ -165,4 +182,7 @@ PIPELINE_METRICS = (
     FORECAST_TABLES,
     FORECAST_FAILED,
     FORECAST_AS_OF,
+    FORECAST_OWN,
+    FORECAST_TRAININGS,
+    FORECAST_BRIER,
 )

@@ -36,6 +36,8 @@ from limnograph.services.rollups.step import Rollups
 
 SHOWN = 8 * DAY
 """A table without a commit for this long is not forecast."""
+SHIPPED = "shipped-"
+"""Begin of the name of a model that ships with the product."""
 TABLES_AT_ONCE = 10_000
 """Tables whose forecasts are appended together, which bounds the memory of the driver."""
 _NEWEST = ("table_uuid", "metric", "as_of", "hours", "alert", "warned_at")
@@ -207,5 +209,6 @@ def tell_forecast(meter: Meter, done: ForecastReport) -> None:
     """Report a pass of forecasts."""
     meter.put(metrics.FORECAST_TABLES, done.tables)
     meter.put(metrics.FORECAST_FAILED, done.failed)
+    meter.put(metrics.FORECAST_OWN, None if done.model is None else float(not done.model.startswith(SHIPPED)))
     if done.as_of is not None:
         meter.put(metrics.FORECAST_AS_OF, done.as_of / MICROS_PER_SECOND)

@@ -23,7 +23,8 @@ from limnograph.ports.meta_upkeep import MetaTableState, MetaUpkeep
 from limnograph.ports.meter import Meter, NullMeter
 from limnograph.services.housekeeping import schedule
 from limnograph.services.housekeeping.journal import Journal, StepKey
-from limnograph.services.housekeeping.steps import HousekeepingStep, StepOutcome, Steps
+from limnograph.services.housekeeping.step import HousekeepingStep, StepOutcome
+from limnograph.services.housekeeping.steps import Steps
 from limnograph.services.pipeline.metering import tell_step
 
 CHECK_SECONDS = 10
@@ -32,7 +33,7 @@ _log = logging.getLogger("limnograph.housekeeping")
 
 
 class StepReport(msgspec.Struct, frozen=True):
-    """A step that was run. `did`: it changed something; `problem`: why it failed."""
+    """A step that was run. `did`: it changed something; `problem`: why it failed; `note`: what came of it."""
 
     kind: str
     table: str
@@ -40,6 +41,7 @@ class StepReport(msgspec.Struct, frozen=True):
     did: bool
     seconds: float
     problem: str | None = None
+    note: str | None = None
 
 
 class Housekeeping:
@@ -88,7 +90,11 @@ class Housekeeping:
         self._journal.tried(step.key, now)
         self._failures[step.key] = self._failures[step.key] + 1 if problem else 0
         report = StepReport(
-            *step.key, outcome.did and not problem, round(time.monotonic() - started, 3), problem=problem
+            *step.key,
+            outcome.did and not problem,
+            round(time.monotonic() - started, 3),
+            problem=problem,
+            note=outcome.note,
         )
         tell_step(self._meter, step.key.kind, report.seconds, now, ok=problem is None)
         if problem or outcome.did:

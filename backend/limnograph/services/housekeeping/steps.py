@@ -7,11 +7,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from limnograph.domain.facts.meta_tables import (
     COLUMN_STATS,
-    FORECASTS,
     HOURLY,
     META_TABLES,
     READS_HOURLY,
@@ -27,10 +24,11 @@ from limnograph.ports.meter import Meter, NullMeter
 from limnograph.services.housekeeping import schedule
 from limnograph.services.housekeeping.column_retention import ColumnRetention
 from limnograph.services.housekeeping.deepening import Deepening
-from limnograph.services.housekeeping.forecasting import ForecastStep, tell_forecast
+from limnograph.services.housekeeping.forecast_steps import ForecastSteps
 from limnograph.services.housekeeping.journal import Journal, StepKey
 from limnograph.services.housekeeping.report_retention import ReportRetention
 from limnograph.services.housekeeping.retention import RetentionStep
+from limnograph.services.housekeeping.step import HousekeepingStep, StepOutcome
 from limnograph.services.pipeline.metering import tell_sizes
 from limnograph.services.pipeline.repair import Repairs
 from limnograph.services.rollups.marks import ROLLED_AT, number
@@ -41,23 +39,6 @@ CLEARED = "limnograph.reports-without-literals"
 """Property of `reports` once its rows have no filters and no metadata beyond the allow-list."""
 CLOSED = "closed"
 """Subject under which rewrites of closed partitions are scheduled."""
-
-
-class StepOutcome(msgspec.Struct, frozen=True):
-    """The result of a step. `did` false: nothing was done, and no row is written."""
-
-    did: bool = True
-    rows: int | None = None
-    late_facts: int | None = None
-    detail: dict[str, Any] = {}
-
-
-class HousekeepingStep(msgspec.Struct, frozen=True):
-    """A step that is due."""
-
-    key: StepKey
-    table: MetaTable
-    act: Callable[[], StepOutcome]
 
 
 class Steps:
@@ -76,14 +57,12 @@ class Steps:
         column_retention: ColumnRetention,
         repairs: Repairs | None = None,
         deepening: Deepening | None = None,
-        forecasting: ForecastStep | None = None,
-        forecast_every_s: int = schedule.DAY_SECONDS,
+        forecasts: ForecastSteps | None = None,
         meter: Meter | None = None,
     ) -> None:
         self._upkeep, self._journal = upkeep, journal
         self._reads, self._report_retention = reads, report_retention
-        self._column_retention = column_retention
-        self._forecasting, self._forecast_every_s = forecasting, forecast_every_s
+        self._column_retention, self._forecasts = column_retention, forecasts
         self._rollups, self._retention, self._failpoints = rollups, retention, failpoints
         self._repairs, self._deepening, self._meter = repairs, deepening, meter or NullMeter()
 
@@ -91,7 +70,8 @@ class Steps:
         """Due steps, most urgent first: steps that readers wait for, then those that keep commits and reads cheap."""
         yield from self._rollup(now)
         yield from self._read_rollup(now)
-        yield from self._forecast(now)
+        if self._forecasts is not None:
+            yield from self._forecasts.forecast(now)
         standing = {table: self._upkeep.standing(table) for table in META_TABLES}
         tell_sizes(self._meter, standing)
         for steps in (self._expiry, self._open_parts, self._closed_parts, self._manifests):
@@ -105,6 +85,8 @@ class Steps:
         for table, stands in standing.items():
             yield from self._orphans(table, stands, now)
         yield from self._deepen(now)
+        if self._forecasts is not None:
+            yield from self._forecasts.train(now)
 
     def _rollup(self, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("rollup", HOURLY.name)
@@ -127,19 +109,6 @@ class Steps:
     def _roll_reads(self) -> StepOutcome:
         rows = self._reads.run()
         return StepOutcome(did=rows > 0, rows=rows)
-
-    def _forecast(self, now: Micros) -> Iterator[HousekeepingStep]:
-        key = StepKey("forecast", FORECASTS.name)
-        if self._forecasting is None or not schedule.passed(self._journal.last(key), now, self._forecast_every_s):
-            return
-        if self._forecasting.behind():
-            yield HousekeepingStep(key, FORECASTS, partial(self._run_forecast, self._forecasting))
-
-    def _run_forecast(self, forecasting: ForecastStep) -> StepOutcome:
-        done = forecasting.run()
-        tell_forecast(self._meter, done)
-        detail = {"tables": done.tables, "judged": done.judged, "failed": done.failed}
-        return StepOutcome(did=bool(done.rows or done.judged or done.failed), rows=done.rows, detail=detail)
 
     def _retain_reports(self, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("retention", REPORTS.name)
@@ -199,7 +168,7 @@ class Steps:
         return StepOutcome(rows=done.snapshots_replaced, detail={"damaged": damaged, "failed": len(done.failed)})
 
     def _deepen(self, now: Micros) -> Iterator[HousekeepingStep]:
-        """Last of all, and not at once again: it may take as long as there is history."""
+        """After all that is due, and not at once again: it may take as long as there is history."""
         key = StepKey("deepen", SNAPSHOTS.name)
         if self._deepening is None or not schedule.passed(self._journal.last(key), now, schedule.DEEPEN_SECONDS):
             return
