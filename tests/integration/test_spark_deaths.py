@@ -100,5 +100,6 @@ def die_and_heal(world: CrashLake, steps: tuple[str, ...], deaths: Iterable[str]
     assert list(report) == REPORT
     assert report["gaps"] == 0
     assert world.exact.wrong(*world.names) == []
+    assert world.unforecast() == []
     assert sorted(keys_of(RUNS, world.exact.rows(RUNS, None, RUNS.key))) == world.accepted()
     assert world.inbox.waiting(("run",), 9) == []

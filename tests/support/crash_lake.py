@@ -29,6 +29,7 @@ from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, Run
 from limnograph.domain.facts.meta_tables import (
     ALERTS,
     COLUMN_STATS,
+    FORECASTS,
     HOURLY,
     LABELS,
     MAINTENANCE,
@@ -84,6 +85,7 @@ class CrashLake:
         self.lake.table(self.named("orders")).append(rows("eu"))
         self._old_table(old_commits)
         self.forgotten: set[int] = set()
+        self.quiet: list[str] = []
         self._hidden: Path | None = None
         self.see: Callable[[], object] = self.run
 
@@ -158,6 +160,22 @@ class CrashLake:
 
     _for_mark_reads = _for_merge_reads
 
+    def _for_append_forecasts(self) -> None:
+        """A table whose only commit was yesterday, and which is rolled up in this run."""
+        name = self.named(f"quiet{self.runs}")
+        self.lake.table(name).append(rows("eu"))
+        self._age(name, DAY)
+        self.names.append(name)
+        self.quiet.append(name)
+        self._for_merge_hours()
+        self._age_journal("forecast")
+
+    def unforecast(self) -> list[str]:
+        """Tables of `_for_append_forecasts` without a forecast."""
+        uuids = {str(self.lake.load(name).metadata.table_uuid): name for name in self.quiet}
+        found = self.exact.rows(FORECASTS, None, ("table_uuid",)).column("table_uuid").to_pylist()
+        return [name for uuid, name in uuids.items() if uuid not in found]
+
     def _for_close_reports(self) -> None:
         """A report of more than 7 days ago; none was deleted before."""
         fact = ReportFact(event_id=f"o{self.runs}", kind="scan", at=now() - 40 * DAY)
@@ -186,7 +204,7 @@ class CrashLake:
         for number in range(12):
             fact = ReportFact(event_id=f"e{self.runs}-{number}", kind="scan", at=now())
             self._commit(REPORTS, arrow_table(REPORTS, [fact]))
-        self._age(REPORTS.name, 2 * HOUR)
+        self._age(f"{self.meta}.{REPORTS.name}", 2 * HOUR)
         self._age_journal("expire")
 
     _for_append_maintenance = _for_expire
@@ -292,7 +310,7 @@ class CrashLake:
         return self.lake.catalog.load_table(identifier) if self.lake.catalog.table_exists(identifier) else None
 
     def _age(self, name: str, by: int) -> None:
-        """Every commit of a meta table was made `by` microseconds earlier."""
+        """Every commit of a table was made `by` microseconds earlier."""
 
         def older(document: dict[str, Any]) -> None:
             for key in ("snapshots", "snapshot-log", "metadata-log"):
@@ -300,7 +318,7 @@ class CrashLake:
                     entry["timestamp-ms"] -= by // 1000
             document["last-updated-ms"] -= by // 1000
 
-        self.lake.move(f"{self.meta}.{name}", rewrite_metadata(self.lake.load(f"{self.meta}.{name}"), older))
+        self.lake.move(name, rewrite_metadata(self.lake.load(name), older))
 
     def _age_journal(self, kind: str) -> None:
         """Steps of a kind were last run two days ago, and one stands for those that were never run. All others stay

@@ -25,8 +25,8 @@ class ForecastSettings(FrozenSettings, frozen=True, kw_only=True):
     every_hours: Annotated[float, msgspec.Meta(ge=1, le=168)] = 24.0
     """Time between two passes, in hours."""
     train: bool = True
-    """Train the model on your own tables once a week, if 1,000 of them had commits lately. The new model is used only if
-    it is better on the newest week.
+    """Train the model on your own tables once a week, if 1,000 of them had commits lately. The new model is used if it
+    is better on the newest week.
     """
     budget: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 10
     """Number of tables at risk that the list names before the rest."""

@@ -56,6 +56,7 @@ def forecast_steps(
     *,
     journal: Journal,
     clock: Clock,
+    failpoints: Failpoints,
     meter: Meter | None = None,
 ) -> ForecastSteps | None:
     """Steps of housekeeping; None if the settings leave forecasts out."""
@@ -63,7 +64,7 @@ def forecast_steps(
         return None
     training = _training(settings, session, upkeep, clock, lambda _line: None) if settings.forecast.train else None
     every_s = round(settings.forecast.every_hours * HOUR_SECONDS)
-    step = forecast_step(settings, session, upkeep, store, clock=clock)
+    step = forecast_step(settings, session, upkeep, store, clock=clock, failpoints=failpoints)
     return ForecastSteps(journal, step, training, every_s=every_s, meter=meter)
 
 
@@ -110,6 +111,7 @@ def forecast_step(
     store: MetaStore,
     *,
     clock: Clock,
+    failpoints: Failpoints | None = None,
     progress: Callable[[str], None] = lambda _line: None,
 ) -> ForecastStep:
     """The step over the configured meta tables."""
@@ -125,5 +127,6 @@ def forecast_step(
         model=lambda: models.own() or load_model(),
         limits=forecast_limits_of(settings.forecast, settings.findings),
         readers=ForecastReaders(upkeep, objectives_of(settings)),
+        failpoints=failpoints,
         progress=progress,
     )

@@ -77,7 +77,9 @@ def housekeeping(
         column_retention=ColumnRetention(upkeep, clock, failpoints),
         repairs=mending,
         deepening=Deepening(upkeep, mending),
-        forecasts=forecast_steps(settings, session, upkeep, store, journal=journal, clock=clock, meter=meter),
+        forecasts=forecast_steps(
+            settings, session, upkeep, store, journal=journal, clock=clock, failpoints=failpoints, meter=meter
+        ),
         meter=meter,
     )
     return Housekeeping(upkeep, journal, steps, clock, (name, settings.meta.namespace), meter=meter)

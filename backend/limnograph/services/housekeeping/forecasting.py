@@ -22,6 +22,7 @@ from limnograph.analysis.forecast_rows.request import (
 )
 from limnograph.domain.facts.forecasts import FORECASTS_KEPT_DAYS
 from limnograph.domain.facts.meta_tables import DAILY, FORECASTS
+from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.forecasts.limits import LONG_HORIZONS_HOURS, WARNED_HOURS, ForecastLimits
 from limnograph.domain.metrics import pipeline as metrics
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, truncated
@@ -88,11 +89,13 @@ class ForecastStep:
         limits: ForecastLimits = ForecastLimits(),  # noqa: B008  # immutable
         readers: ForecastReaders | None = None,
         tables_at_once: int = TABLES_AT_ONCE,
+        failpoints: Failpoints | None = None,
         progress: Callable[[str], None] = lambda _line: None,
     ) -> None:
         self._upkeep, self._rollups, self._runner, self._clock = upkeep, rollups, runner, clock
         self._model, self._limits, self._readers = model, limits, readers
         self._at_once, self._progress = tables_at_once, progress
+        self._failpoints = failpoints or Failpoints()
         self._appending = MetaAppender(store, lambda _rows: pa.table({}), progress)
 
     def behind(self) -> bool:
@@ -133,7 +136,7 @@ class ForecastStep:
     def _write(self, found: ForecastRows, done: ForecastReport, tables: int) -> ForecastReport:
         for table_uuid, problem in found.failed.items():
             self._progress(f"no forecast of {table_uuid}: {problem}")
-        rows = self._appending.events(FORECASTS, found.forecasts, str(uuid.uuid4()))
+        rows = self._append(found.forecasts) if found.forecasts.num_rows else 0
         if not found.outcomes.is_empty():
             self._upkeep.judge(found.outcomes)
         return msgspec.structs.replace(
@@ -143,6 +146,12 @@ class ForecastStep:
             judged=done.judged + found.outcomes.height,
             failed=done.failed + len(found.failed),
         )
+
+    def _append(self, forecasts: pa.Table) -> int:
+        self._failpoints.reach("before_append_forecasts")
+        rows = self._appending.events(FORECASTS, forecasts, str(uuid.uuid4()))
+        self._failpoints.reach("after_append_forecasts")
+        return rows
 
     def _recent(self, as_of: Micros) -> _RecentForecasts:
         where = Where(start=Micros(as_of - SHOWN))
