@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -21,7 +22,7 @@ from limnograph.cli.cases import FAILED, CaseReader
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.forecasts.cases import FactColumns, ForecastCase
 from limnograph.domain.secrecy import clean
-from limnograph.domain.time import LAST_DATE_MS, to_millis
+from limnograph.domain.time import LAST_DATE_MS, MICROS_PER_SECOND, Micros, to_millis
 from limnograph.settings import load
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _EXAMPLES = (
     "usage.\n\n"
     "\b\nExamples:\n  limnograph forecast --config limnograph.toml --once\n"
     "  limnograph forecast --config limnograph.toml --train\n"
+    "  limnograph forecast --config limnograph.toml --backtest --since 2026-11-01\n"
     "  limnograph forecast --cases cases.jsonl > forecasts.jsonl\n"
     "  gunzip -c cases.jsonl.gz | limnograph forecast --cases - > forecasts.jsonl\n"
     "  jq -c 'select(.alert) | [.id, .risk]' forecasts.jsonl\n"
@@ -56,6 +58,18 @@ _MOST_HOURS = 24 * 366
     is_flag=True,
     help="Train the model on the past of these tables, then exit. It is used only if it is better on the newest week.",
 )
+@click.option(
+    "--backtest",
+    is_flag=True,
+    help="Forecast these tables as of earlier days instead, compare with what happened, and write the scores.",
+)
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="With --backtest: first day, UTC; default two weeks ago.",
+)
+@click.option("--json", "as_json", is_flag=True, help="With --backtest: write JSON instead of text.")
 @click.option("--verbose", is_flag=True, help="Write stack traces and Spark's errors to stderr instead of a file.")
 @click.option(
     "--cases",
@@ -76,6 +90,9 @@ def command(
     once: bool,
     every: str | None,
     train: bool,
+    backtest: bool,
+    since: datetime | None,
+    as_json: bool,
     verbose: bool,
     cases: BinaryIO | None,
     model: Path | None,
@@ -86,11 +103,12 @@ def command(
     steps. With --train: prints what came of the training: `replaced`, `kept`, `too_few_tables` (less than 1,000) or
     `too_little_history`. With --cases: one answer per line, for each target the level to be expected with an 80 %
     interval, the probability of crossing, the same with maintenance now, and the reason if the data allow no forecast.
+    With --backtest: how right forecasts of the last weeks would have been, beside methods without a model.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy loads: small matrices lose time on more
     if cases is not None:
-        if once or train or every is not None or config is not None:
-            raise InvalidInput("--cases", "cannot be combined with --config, --once, --every or --train")
+        if once or train or backtest or every is not None or config is not None:
+            raise InvalidInput("--cases", "cannot be combined with --config, --once, --every, --train or --backtest")
         _answer_cases(cases, model)
         return
     if model is not None:
@@ -99,7 +117,13 @@ def command(
         raise InvalidInput("--every", "cannot be combined with --once")
     if train and (once or every is not None):
         raise InvalidInput("--train", "cannot be combined with --once or --every")
-    if train:
+    if backtest and (train or once or every is not None):
+        raise InvalidInput("--backtest", "cannot be combined with --once, --every or --train")
+    if (since is not None or as_json) and not backtest:
+        raise InvalidInput("--json" if as_json else "--since", "requires --backtest")
+    if backtest:
+        _backtest(config, since, as_json=as_json)
+    elif train:
         _train(config, verbose=verbose)
     else:
         _forecast_tables(config, _hours(every or "24h"), once=once, verbose=verbose)
@@ -134,6 +158,16 @@ def _train(config: Path | None, *, verbose: bool) -> None:
     private_state(settings)
     report = train_once(settings, _progress, verbose=verbose)
     click.echo(msgspec.json.encode(report).decode())
+
+
+def _backtest(config: Path | None, since: datetime | None, *, as_json: bool) -> None:
+    from limnograph.cli.backtest_view import backtest_lines
+    from limnograph.wiring.forecasting import backtest
+
+    first = None if since is None else Micros(round(since.replace(tzinfo=UTC).timestamp()) * MICROS_PER_SECOND)
+    report = backtest(load(config), _progress).run(first)
+    text = msgspec.json.encode(report).decode() if as_json else "\n".join(backtest_lines(report))
+    click.echo(text)
 
 
 def _print(report: ForecastReport) -> None:

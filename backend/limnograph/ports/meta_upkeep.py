@@ -71,21 +71,25 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
     equal: Mapping[str, str] = {}
 
 
-class MetaUpkeep(Protocol):
-    """Reads and maintains the meta tables of one namespace."""
+class MetaReads(Protocol):
+    """Reads the meta tables of one namespace."""
 
     def standing(self, table: MetaTable) -> MetaTableState:
         """The current state; empty if the table does not exist."""
         ...
 
+    def rows(self, table: MetaTable, at: Position | None, columns: Sequence[str], where: Where) -> pl.DataFrame:
+        """Rows at a head; none if it is None."""
+        ...
+
+
+class MetaUpkeep(MetaReads, Protocol):
+    """Reads and maintains the meta tables of one namespace."""
+
     def fresh(self, table: MetaTable, at: Position, since_sequence: int, columns: Sequence[str]) -> pl.DataFrame:
         """Rows, at a head, of the files whose rows may have been written after a sequence number: all rows that were,
         and possibly others if rows were replaced.
         """
-        ...
-
-    def rows(self, table: MetaTable, at: Position | None, columns: Sequence[str], where: Where) -> pl.DataFrame:
-        """Rows at a head; none if it is None."""
         ...
 
     def merge(self, table: MetaTable, rows: pl.DataFrame) -> None:

@@ -14,6 +14,7 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.meta_store import MetaStore
 from limnograph.ports.meta_upkeep import MetaUpkeep
 from limnograph.ports.meter import Meter
+from limnograph.services.housekeeping.backtest import ForecastBacktest
 from limnograph.services.housekeeping.forecast_readers import ForecastReaders
 from limnograph.services.housekeeping.forecast_steps import ForecastSteps
 from limnograph.services.housekeeping.forecasting import ForecastStep
@@ -84,6 +85,21 @@ def _training(
         clock,
         shipped=load_model,
         readers=ForecastReaders(upkeep, objectives_of(settings)),
+        progress=progress,
+    )
+
+
+def backtest(settings: Settings, progress: Callable[[str], None]) -> ForecastBacktest:
+    """The backtest on the configured meta tables, without Spark."""
+    from limnograph.adapters.meta.housekeeping_reads import UpkeepReads
+
+    name, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
+    reads = UpkeepReads(lambda: open_catalog(name, properties), settings.meta.namespace)
+    return ForecastBacktest(
+        reads,
+        SystemClock(),
+        own_models(settings).own() or load_model(),
+        readers=ForecastReaders(reads, objectives_of(settings)),
         progress=progress,
     )
 

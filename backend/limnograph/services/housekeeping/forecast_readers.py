@@ -14,7 +14,7 @@ from limnograph.domain.forecasts.cases import ReaderRuns
 from limnograph.domain.ids import TableName
 from limnograph.domain.objectives import Objectives
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis, truncated
-from limnograph.ports.meta_upkeep import MetaUpkeep, Where
+from limnograph.ports.meta_upkeep import MetaReads, Where
 from limnograph.services.rollups.fold import DAY
 
 HISTORY = 40 * DAY
@@ -34,7 +34,7 @@ class KnownReaders(NamedTuple):
 class ForecastReaders:
     """Immutable after construction."""
 
-    def __init__(self, upkeep: MetaUpkeep, objectives: Objectives) -> None:
+    def __init__(self, upkeep: MetaReads, objectives: Objectives) -> None:
         self._upkeep, self._objectives = upkeep, objectives
 
     def known(self, as_of: Micros) -> KnownReaders:
