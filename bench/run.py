@@ -55,6 +55,7 @@ APART = {
     "cold_page",
     "trino_cold_90d",
     "dashboard",
+    "forecast_site",
 }
 """Not part of `--ci`: their law shows only at full size, or only on an otherwise idle machine."""
 RESULTS = Path(__file__).parent / "results.json"

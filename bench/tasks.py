@@ -19,6 +19,7 @@ from typing import Any
 import advise_tasks
 import backfill_tasks
 import findings_tasks
+import forecast_site_tasks
 import forecast_tasks
 import held_tasks
 import serving_tasks
@@ -215,6 +216,7 @@ TASKS: dict[str, Callable[..., Any]] = (
     | held_tasks.TASKS
     | advise_tasks.TASKS
     | forecast_tasks.TASKS
+    | forecast_site_tasks.TASKS
 )
 
 
