@@ -109,7 +109,7 @@ lakehouse-check: setup stack ## Check the reference lakehouse by its scenarios, 
 	PYTHONPATH=examples python -m lakehouse.run check --form $(LAKEHOUSE) $(LAKEHOUSE_ARGS)
 
 .PHONY: bench
-bench: setup ## Benchmark at full size against peers, into bench/results.json (an hour, 8 GB)
+bench: setup ## Benchmark at full size against peers, into bench/results.json (two hours, 8 GB)
 	PYTHONPATH=bench:tests/support python bench/run.py
 
 .PHONY: bench-ci

@@ -41,7 +41,7 @@ class SiteHistory(msgspec.Struct):
 
 
 class WorkedPart(NamedTuple):
-    """What one process did. `cpu_s`: without the time to draw rows."""
+    """What one process did. `cpu_s`: from the first batch to the last result."""
 
     tables: int
     rows: int
@@ -75,11 +75,8 @@ def _worked(folder: str, place: int, tables: int) -> WorkedPart:
     histories = msgspec.msgpack.decode((Path(folder) / "histories").read_bytes(), type=list[SiteHistory])
     drawn = [pa.record_batch({**each.columns, "table_uuid": [""] * len(each.columns["at"])}) for each in histories]
     names = [f"{place}-{number:07d}" for number in range(tables)]
-    readers = {
-        name: ReadingJob(runs)
-        for number, name in enumerate(names)
-        if not number % _READ and (runs := _runs(histories, number))
-    }
+    runs = {name: histories[number % len(histories)].runs for number, name in enumerate(names) if not number % _READ}
+    readers = {name: ReadingJob(each) for name, each in runs.items() if each}
     request = ForecastRequest(as_of=AS_OF, made_at=AS_OF, moved=frozenset(names), readers=readers, load=NO_LOAD)
     begun, rows, done = time.process_time(), 0, set[str]()
     for result in work(_batches(drawn, names), request, load_model()):
@@ -91,17 +88,11 @@ def _worked(folder: str, place: int, tables: int) -> WorkedPart:
     return WorkedPart(len(done), rows, cpu_s, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-def _runs(histories: Sequence[SiteHistory], number: int) -> ReaderRuns | None:
-    return histories[number % len(histories)].runs
-
-
 def _batches(drawn: Sequence[pa.RecordBatch], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     for number, name in enumerate(names):
         rows = drawn[number % len(drawn)]
-        columns = {
-            **{each: rows.column(each) for each in rows.schema.names},
-            "table_uuid": pa.repeat(name, rows.num_rows),
-        }
+        columns = {each: rows.column(each) for each in rows.schema.names}
+        columns["table_uuid"] = pa.repeat(name, rows.num_rows)
         yield pa.record_batch([columns[field.name].cast(field.type) for field in ROW_SCHEMA], schema=ROW_SCHEMA)
 
 

@@ -1,5 +1,5 @@
-"""Rows `forecast.*`: `limnograph forecast --cases` on 5,000 tables, and the work of the pipeline's step on 100,000, each
-in two processes.
+"""Rows `forecast.*`: `limnograph forecast --cases` on 5,000 tables, and the work of the pipeline's step on 100,000,
+each in two processes.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def forecast_site(bench: Bench) -> list[Row]:
     if done != SITE_TABLES:
         raise SystemExit(f"{done} of {SITE_TABLES} tables are forecast")
     note = (
-        f"roll-ups of {SITE_TABLES:,} generated tables, {rows:,} rows of forecasts, two processes; {wall_s:.0f} s on this "
-        "machine; limit of the goal for as many"
+        f"roll-ups of {SITE_TABLES:,} generated tables, {rows:,} rows of forecasts, two processes; {wall_s:.0f} s of "
+        "wall time; limit of the goal for as many"
     )
     limit = SITE_SECONDS * SITE_TABLES / 100_000
     return [
