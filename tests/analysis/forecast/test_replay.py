@@ -55,12 +55,12 @@ def test_what_comes_after_a_cut_off_changes_no_forecast_and_decides_its_outcome(
     assert calm.keys() == steep.keys() == {24, 168}
     for hours, one in calm.items():
         other = steep[hours]
-        said = ("threshold", "p", "low", "middle", "high", "abstained", "plain", "wait", "trend_wait")
+        said = ("threshold", "p", "low", "middle", "high", "abstained", "plain", "wait_hours", "trend_wait_hours")
         assert all(getattr(one, name) == getattr(other, name) for name in said)
     week = steep[168]
     assert (calm[168].crossed, week.crossed) == (False, True)
     levels = FullHistory(rising(400.0), UNTIL).levels_after("small_files", ORIGIN)
-    assert levels[week.waited - 1] >= week.threshold > levels[week.waited - 2]
+    assert levels[week.waited_hours - 1] >= week.threshold > levels[week.waited_hours - 2]
     assert week.level == levels[167]
     assert week.threshold > levels[0] - 400  # above the level of the cut-off
 
@@ -99,16 +99,16 @@ def forecast(table: str, p: float, *, crossed: bool, **changes: Any) -> Replayed
         "high": 60.0,
         "abstained": False,
         "level": 50.0,
-        "waited": 10 if crossed else None,
-        "wait": None,
-        "trend_wait": None,
+        "waited_hours": 10 if crossed else None,
+        "wait_hours": None,
+        "trend_wait_hours": None,
     }
     return ReplayedForecast(table=table, metric="m", p=p, plain=plain, crossed=crossed, **(given | changes))
 
 
 def test_scores_are_those_of_a_calculation_by_hand() -> None:
     found = [
-        forecast("a", 0.9, crossed=True, wait=15.0, trend_wait=40.0),
+        forecast("a", 0.9, crossed=True, wait_hours=15.0, trend_wait_hours=40.0),
         forecast("b", 0.8, crossed=False, level=70.0),
         forecast("c", 0.1, crossed=True),
         forecast("d", 0.1, crossed=False),

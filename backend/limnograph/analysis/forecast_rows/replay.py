@@ -37,8 +37,8 @@ class PlainForecast(NamedTuple):
 
 
 class ReplayedForecast(NamedTuple):
-    """One target over one horizon. `waited`, `wait`, `trend_wait`: hours until the crossing: as it came, as it was
-    forecast, and by the trend; None: no crossing, no time was given.
+    """One target over one horizon. `waited_hours`, `wait_hours`, `trend_wait_hours`: until the crossing: as it came, as
+    it was forecast, and by the trend; None: no crossing, no time was given.
     """
 
     table: str
@@ -54,9 +54,9 @@ class ReplayedForecast(NamedTuple):
     plain: Mapping[str, PlainForecast]
     level: float
     crossed: bool
-    waited: int | None
-    wait: float | None
-    trend_wait: float | None
+    waited_hours: int | None
+    wait_hours: float | None
+    trend_wait_hours: float | None
 
 
 class FullHistory:
@@ -134,9 +134,9 @@ def _replayed(table: FullHistory, case: ForecastCase, answer: Forecasted, origin
                 plain=plain_forecasts(levels, each.hours),
                 level=float(after[each.hours - 1]),
                 crossed=bool(above.size),
-                waited=int(above[0]) + 1 if above.size else None,
-                wait=wait,
-                trend_wait=_trend_wait(levels, limit),
+                waited_hours=int(above[0]) + 1 if above.size else None,
+                wait_hours=wait,
+                trend_wait_hours=_trend_wait(levels, limit),
             )
 
 

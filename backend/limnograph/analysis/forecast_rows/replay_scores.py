@@ -34,9 +34,9 @@ def wait_errors(found: Sequence[ReplayedForecast]) -> tuple[int, float | None, f
         key = each.table, each.metric, each.origin
         if key not in longest or longest[key].hours < each.hours:
             longest[key] = each
-    due = [(each, each.waited) for each in longest.values() if each.waited]
-    timed = [abs(each.wait - waited) / waited for each, waited in due if each.wait is not None]
-    trends = [abs(each.trend_wait - waited) / waited for each, waited in due if each.trend_wait is not None]
+    due = [(each, each.waited_hours) for each in longest.values() if each.waited_hours]
+    timed = [abs(each.wait_hours - waited) / waited for each, waited in due if each.wait_hours is not None]
+    trends = [abs(each.trend_wait_hours - waited) / waited for each, waited in due if each.trend_wait_hours is not None]
     return len(timed), _median(timed), _median(trends)
 
 
@@ -88,7 +88,7 @@ def _method(
 ) -> MethodScore:
     scores, crossed = np.array([score(each) for each in found]), np.array([each.crossed for each in found], float)
     errors = [
-        abs(float(np.log((said + _floor(each)) / (each.level + _floor(each)))))
+        abs(float(np.log((said + _smallest(each)) / (each.level + _smallest(each)))))
         for each in found
         if (said := level(each)) is not None
     ]
@@ -113,7 +113,7 @@ def _error(found: Sequence[ReplayedForecast], crossed: Floats, scores: Floats) -
     return float(np.std(known)) if known else float("nan")
 
 
-def _floor(each: ReplayedForecast) -> float:
+def _smallest(each: ReplayedForecast) -> float:
     """So that a level near 0 does not count as a large ratio."""
     return 0.02 * each.threshold
 
