@@ -37,11 +37,11 @@ def _horizon(score: HorizonScore) -> Iterator[str]:
     for each in score.methods:
         error = "" if each.standard_error is None else f" ± {each.standard_error:.3f}"
         found = "nothing crossed" if each.precision_recall is None else f"{each.precision_recall:.3f}{error}"
-        yield _METHODS.format(each.method, found, _number(each.level_error))
+        yield _METHODS.format(each.method, found, _number(each.level_error, 3))
 
 
-def _number(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.2f}"
+def _number(value: float | None, digits: int = 2) -> str:
+    return "unknown" if value is None else f"{value:.{digits}f}"
 
 
 def _day(at: Millis) -> str:
