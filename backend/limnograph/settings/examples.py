@@ -140,6 +140,7 @@ owner = "team-sales"
 [forecast]
 enabled = true
 every_hours = 24
+train = true
 budget = 10
 small_files = 5000
 delete_files = 500

@@ -10,6 +10,7 @@ from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.facts.forecasts import FORECAST_KEY
 from limnograph.domain.facts.meta_tables import FORECASTS, HOURLY, RUNS, MetaTable
+from limnograph.domain.failpoints import FailpointReached, Failpoints, around
 from limnograph.domain.objectives import Objective, Objectives
 from limnograph.services.rollups.fold import DAY, HOUR
 from upkeep_world import NOW, World
@@ -56,6 +57,17 @@ def test_a_pass_is_repeated_without_a_second_row_and_without_another_statement()
     roll(world, [row | {"rolled_at": NOW + 1} for row in late])  # late facts change hours before the cut-off
     assert step(world).run().rows == 0
     assert world.read(FORECASTS) == before
+
+
+@pytest.mark.parametrize("name", around(("append_forecasts",)))
+def test_a_pass_that_dies_around_its_append_writes_each_row_once(name: str) -> None:
+    world, other = world_of_two(), world_of_two()
+    with pytest.raises(FailpointReached):
+        step(world, failpoints=Failpoints(f"{name}:1:raise")).run()
+    for each in (world, other):
+        step(each).run()
+    died, lived = ([row | {"made_at": None} for row in each.read(FORECASTS)] for each in (world, other))
+    assert sorted(died, key=repr) == sorted(lived, key=repr)
 
 
 def test_rows_after_the_cut_off_are_not_read() -> None:
