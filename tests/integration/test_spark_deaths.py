@@ -1,8 +1,8 @@
 """A driver that is really killed after every durable step, one after another on one lake: each run heals what the one
 before left and dies at the next step; in the end everything is there once.
 
-After a step its rows are there and nothing records it yet: that is where rows double. `make nightly` kills before each step
-as well, where rows are lost; every day tests of the services raise there, in memory.
+After a step its rows are there and nothing records it yet: that is where rows double. `make nightly` kills before each
+step as well, where rows are lost; every day tests of the services raise there, in memory.
 
 Every day there are three chains, and their drivers connect to a JVM that outlives them: what a step leaves half done is
 the driver's, and a JVM that has loaded Spark already saves ten seconds a death. Drivers and Spark's Python workers are
