@@ -105,7 +105,7 @@ demo-check: setup ## Build the demo when needed and check the whole chain, with 
 	limnograph demo --check $(DEMO_ARGS)
 
 .PHONY: lakehouse-check
-lakehouse-check: setup stack ## Check the reference lakehouse by its scenarios, with a JSON summary
+lakehouse-check: setup stack $(if $(filter long,$(LAKEHOUSE)),stack-stream) ## Check the reference lakehouse by its scenarios, with a JSON summary (LAKEHOUSE=long: its stream)
 	PYTHONPATH=examples python -m lakehouse.run check --form $(LAKEHOUSE) $(LAKEHOUSE_ARGS)
 
 .PHONY: bench
@@ -150,6 +150,9 @@ setup: system-check .venv/.stamp .tools/bin/.stamp .tools/jars/.stamp .tools/pro
 
 .PHONY: stack
 stack: .tools/stack/.stamp ## Install the additional tools of test-stack into .tools (once, 300 MB)
+
+.PHONY: stack-stream
+stack-stream: .tools/stream/.stamp ## Install Kafka and Debezium for the lakehouse's long form into .tools (once, 92 MB)
 
 .PHONY: system
 system: ## Install system packages (JDK 17, Chromium, PostgreSQL, Maven); as root or with CI=true
@@ -207,6 +210,7 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 	  -c requirements.lock pyproject.toml -o examples/lakehouse/requirements.lock
 	python deploy/setup/jars.py
 	python deploy/setup/stack.py --update
+	python deploy/setup/stack.py --stream --update
 
 # The cache first: a registry without caching headers would send Spark again, and each time uv would keep another 1 GB.
 .venv/.stamp: requirements.lock pyproject.toml
@@ -227,6 +231,10 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 .tools/stack/.stamp: deploy/setup/stack.py $(wildcard deploy/setup/stack/*) backend/limnograph/adapters/spark/jars-s3.lock .tools/jars/.stamp
 	limnograph setup --into .tools/jars --s3
 	python deploy/setup/stack.py
+	touch $@
+
+.tools/stream/.stamp: deploy/setup/stack.py $(wildcard deploy/setup/stream/*) .venv/.stamp
+	python deploy/setup/stack.py --stream
 	touch $@
 
 .tools/prometheus/prometheus:

@@ -1,6 +1,7 @@
-"""Install the services of `make test-stack` into .tools/stack: a REST catalog and an S3 endpoint, from Maven.
+"""Install services from Maven into .tools: those of `make test-stack` into `stack` (a REST catalog, an S3 endpoint),
+with `--stream` those of the lakehouse's long form into `stream` (Kafka, Debezium, Spark's Kafka source).
 
-One folder of jars for each `stack/NAME.xml`, resolved by Maven into the checkout, checked against `stack/NAME.lock`
+One folder of jars for each `NAME.xml` of the set, resolved by Maven into the checkout, checked against `NAME.lock`
 (SHA-256). Does nothing when all are there and right. `--update` writes new locks after a version changed.
 """
 
@@ -13,21 +14,20 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-POMS = Path(__file__).with_name("stack")
-STACK = ROOT / ".tools" / "stack"
 REPOSITORY = ROOT / ".tools" / "m2"
 GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
 
 def main() -> int:
     """Exit 0 when every folder holds exactly what its lock says."""
-    update = "--update" in sys.argv
-    return max(install(pom, pom.with_suffix(".lock"), update=update) for pom in sorted(POMS.glob("*.xml")))
+    update, chosen = "--update" in sys.argv, "stream" if "--stream" in sys.argv else "stack"
+    poms = sorted(Path(__file__).with_name(chosen).glob("*.xml"))
+    return max(install(pom, pom.with_suffix(".lock"), ROOT / ".tools" / chosen, update=update) for pom in poms)
 
 
-def install(pom: Path, lock: Path, *, update: bool) -> int:
+def install(pom: Path, lock: Path, place: Path, *, update: bool) -> int:
     """One folder of jars; 1 when a jar is missing or has another checksum."""
-    into = STACK / pom.stem
+    into = place / pom.stem
     wanted = {} if update else dict(reversed(line.split()) for line in lock.read_text().splitlines())
     if wanted and _sums(into) == wanted:
         return 0

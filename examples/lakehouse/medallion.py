@@ -29,7 +29,7 @@ class Medallion:
     def __init__(self, lake: Lake, api: RatesApi) -> None:
         self.lake, self.api = lake, api
         self.shop = Shop(lake.shop)
-        self.log = lake.places.clicks / "clicks-0.ndjson"
+        self.log = lake.places.click_log
         self.landed: tuple[str, ...] = ()
         self.days = 0
 

@@ -7,13 +7,15 @@ from typing import NamedTuple
 from lakehouse.check.observer import Observer
 from lakehouse.medallion import Medallion
 from lakehouse.parts.lake import Lake
+from lakehouse.parts.streaming import StreamKeeper
 from limnograph.demo.processes.children import ChildProcesses
 
 
 class ScenarioWorld(NamedTuple):
-    """The running lakehouse, its jobs, its observer, and its processes."""
+    """The running lakehouse, its jobs, its observer, and its processes. `stream`: None in the short form."""
 
     lake: Lake
     medallion: Medallion
     observer: Observer
     children: ChildProcesses
+    stream: StreamKeeper | None = None

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from lakehouse.ingest.pgoutput import Change, PgOutputDecoder
-from lakehouse.sources.shop import SLOT
+from lakehouse.sources.shop import PUBLICATION, SLOT
 
-PUBLICATION = "lake"
 PEEK = (
     "select lsn::text, data from pg_logical_slot_peek_binary_changes(%s, null, null,"
     " 'proto_version', '1', 'publication_names', %s)"

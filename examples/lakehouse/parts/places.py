@@ -31,6 +31,9 @@ class Ports(NamedTuple):
     trino: int = 9580
     server: int = 8797
     pipeline: int = 9464
+    broker: int = 9592
+    controller: int = 9593
+    worker: int = 9583
 
     @classmethod
     def choose(cls, environment: Mapping[str, str] = os.environ) -> Ports:
@@ -62,6 +65,9 @@ class Places:
         self.classes = self.root / "classes"
         self.backup = self.root / "backup"
         self.clicks = self.root / "clicks"
+        self.kafka = self.root / "kafka"
+        self.connect = self.root / "connect"
+        self.checkpoints = self.root / "checkpoints"
         self.settings = self.root / "limnograph.toml"
         self.rules = self.root / "access-rules.json"
 
@@ -76,6 +82,19 @@ class Places:
     @property
     def server(self) -> str:
         return f"http://127.0.0.1:{self.ports.server}"
+
+    @property
+    def broker(self) -> str:
+        return f"127.0.0.1:{self.ports.broker}"
+
+    @property
+    def worker(self) -> str:
+        """Kafka Connect."""
+        return f"http://127.0.0.1:{self.ports.worker}"
+
+    @property
+    def click_log(self) -> Path:
+        return self.clicks / "clicks-0.ndjson"
 
     def standing_by(self) -> Places:
         """The second place of the drill: other addresses, and objects of the backup."""
@@ -102,7 +121,14 @@ class Places:
 
     def _own(self) -> tuple[Path, ...]:
         folders = (self.logs, self.database, self.objects, self.trino, self.backup, self.clicks)
-        return (*folders, self.root / ".limnograph", self.root / "checkpoints", self.root / "cache")
+        return (
+            *folders,
+            self.kafka,
+            self.connect,
+            self.checkpoints,
+            self.root / ".limnograph",
+            self.root / "cache",
+        )
 
     def dsn(self, database: str = "shop") -> dict[str, str | int]:
         """Arguments of a connection."""

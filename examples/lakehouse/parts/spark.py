@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakehouse.parts.places import KEY, REGION, SECRET, Places
@@ -34,8 +36,10 @@ def catalog(name: str, uri: str, endpoint: str, *, keeps_tables: bool = False) -
     }
 
 
-def start_session(places: Places, app: str = "lakehouse", memory: str = "900m") -> SparkSession:
-    """The session of batch jobs."""
+def start_session(
+    places: Places, app: str = "lakehouse", memory: str = "900m", more_jars: Iterable[Path] = ()
+) -> SparkSession:
+    """The session of a program: of all batch jobs, or of the stream."""
     from pyspark.sql import SparkSession
 
     # PySpark logs each refused statement with its stack, also those that a scenario expects.
@@ -44,7 +48,7 @@ def start_session(places: Places, app: str = "lakehouse", memory: str = "900m") 
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     conf = {
-        "spark.jars": ",".join(map(str, sorted(SPARK_JARS.glob("*.jar")))),
+        "spark.jars": ",".join(map(str, (*sorted(SPARK_JARS.glob("*.jar")), *more_jars))),
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.driver.memory": memory,
         "spark.driver.host": "127.0.0.1",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lakehouse.access.tiers import rules_json
 from lakehouse.parts import database, programs
 from lakehouse.parts.places import Places
 from lakehouse.parts.settings import limnograph_toml
-from limnograph.demo.processes.children import ChildProcesses, answers
+from limnograph.demo.processes.children import ChildProcess, ChildProcesses, answers
 from limnograph.demo.progress import Progress
 
 READY_S = 180.0
@@ -20,8 +20,12 @@ READY_S = 180.0
 
 
 @contextmanager
-def running(places: Places, progress: Progress) -> Iterator[ChildProcesses]:
-    """The lakehouse, ready; leaving the block ends it. Raises EnvironmentFault: a part is missing or does not start."""
+def running(
+    places: Places, progress: Progress, more: Callable[[ChildProcesses, ChildProcess], None] | None = None
+) -> Iterator[ChildProcesses]:
+    """The lakehouse, ready; leaving the block ends it. `more`: starts other programs instead of Trino, and receives the
+    catalog. Raises EnvironmentFault: a part is missing or does not start.
+    """
     programs.ensure_installed()
     places.renew()
     places.settings.write_text(limnograph_toml(places))
@@ -40,12 +44,15 @@ def running(places: Places, progress: Progress) -> Iterator[ChildProcesses]:
         progress.say("the REST catalog is up")
         # The observer first: it sees the first commit.
         watching = children.start(programs.limnograph("serve", places))
-        trino = children.start(programs.trino(places))
+        trino = children.start(programs.trino(places)) if more is None else None
         children.wait_until(watching, lambda: answers(f"{places.server}/readyz"), READY_S)
         progress.say(f"Limnograph is up: {places.server}")
         children.start(programs.limnograph("pipeline", places, "--trigger", "20s"))
-        children.wait_until(trino, lambda: _has_started(places), READY_S)
-        progress.say("Trino is up")
+        if trino is not None:
+            children.wait_until(trino, lambda: _has_started(places), READY_S)
+            progress.say("Trino is up")
+        if more is not None:
+            more(children, catalog)
         yield children
 
 

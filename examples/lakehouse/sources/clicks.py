@@ -10,8 +10,8 @@ from pathlib import Path
 PAGES = ("/", "/product", "/cart", "/pay")
 
 
-def append_clicks(log: Path, count: int, users: int, start: datetime, *, seed: int) -> int:
-    """Append clicks of some minutes after `start`. Returns the number of lines in the log."""
+def append_clicks(log: Path, count: int, users: int, start: datetime, *, seed: int, step_s: int = 1) -> int:
+    """Append clicks from `start` on, `step_s` after each other. Returns the number of lines in the log."""
     chosen = random.Random(seed)  # noqa: S311 - data of an example
     with log.open("a") as file:
         for n in range(count):
@@ -19,7 +19,7 @@ def append_clicks(log: Path, count: int, users: int, start: datetime, *, seed: i
                 "event_id": f"{seed}-{n}",
                 "user_id": chosen.randrange(users),
                 "page": chosen.choice(PAGES),
-                "event_at": (start + timedelta(seconds=n)).isoformat(),
+                "event_at": (start + timedelta(seconds=n * step_s)).isoformat(),
             }
             file.write(json.dumps(click) + "\n")
     return sum(1 for _ in log.open())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = Path(__file__).with_name("shop.sql")
-SLOT = "lake"
+SLOT = PUBLICATION = "lake"
 COUNTRIES = ("AT", "BR", "DE", "FR", "VN")
 STATES = ("paid", "sent", "done")
 

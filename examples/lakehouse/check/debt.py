@@ -1,0 +1,87 @@
+"""Merge-on-read without maintenance: delete files of the stream pile up for minutes, and a rewrite removes them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from lakehouse.check.observer import awaited
+from lakehouse.check.scenario import ScenarioLog
+from lakehouse.check.stream_truth import ORDERS, assert_truth, keeper, traffic
+from lakehouse.check.world import ScenarioWorld
+from lakehouse.parts.streaming import DRIVER
+
+PAUSED_S, SAMPLE_S, QUERIES = 240.0, 40.0, 7
+QUESTION = f"select count(*), sum(total_cents) from {ORDERS}"
+
+
+class PausedCompaction:
+    """What a query of `silver.orders` costs, while nobody maintains the table, and after."""
+
+    def __init__(self, world: ScenarioWorld) -> None:
+        self._world = world
+
+    def happen(self, log: ScenarioLog) -> None:
+        """Minutes of traffic without maintenance."""
+        samples = [self._sample()]
+        with traffic(self._world):
+            deadline = time.monotonic() + PAUSED_S
+            while time.monotonic() < deadline:
+                time.sleep(SAMPLE_S)
+                keeper(self._world).revive()
+                samples.append(self._sample())
+        assert_truth(self._world, log)
+        deletes = [each["delete_files"] for each in samples]
+        log.claim("delete files only become more", deletes == sorted(deletes) and deletes[-1] > deletes[0], deletes)
+        log.figures["paused"] = samples
+
+    def _sample(self) -> dict[str, Any]:
+        lake = self._world.lake
+        files = {
+            row[0]: row
+            for row in lake.sql(f"select content, count(*), sum(record_count) from {ORDERS}.files group by 1")
+        }
+        live = lake.one(f"select count(*) from {ORDERS}")
+        return {
+            "data_files": files[0][1],
+            "delete_files": files[1][1] if 1 in files else 0,
+            "rows_read_for_each_found": round(files[0][2] / live, 2),
+            "query_ms": self._query_ms(),
+        }
+
+    def _query_ms(self) -> int:
+        """The middle one of seven, with the scan that Limnograph sees reported by Spark itself."""
+        times = []
+        for _ in range(QUERIES):
+            begun = time.monotonic()
+            self._world.lake.sql(QUESTION)
+            times.append(time.monotonic() - begun)
+        return round(sorted(times)[QUERIES // 2] * 1000)
+
+    def observe(self, log: ScenarioLog) -> None:
+        """The finding is open; a rewrite removes the delete files, and the answer is the same."""
+        observer, lake, stream = self._world.observer, self._world.lake, keeper(self._world)
+        found = observer.finding("deletes_not_materialized", ORDERS)
+        log.claim("Limnograph reports deletes_not_materialized", found)
+        log.figures["finding"] = {"code": "deletes_not_materialized", "evidence": found["evidence"]}
+        # The stream rests: a rewrite beside it would be a second batch job on its rows.
+        stream.stop(DRIVER)
+        before, answer = self._sample(), lake.sql(QUESTION)
+        name = ORDERS.removeprefix("lake.")
+        options = "options => map('rewrite-all', 'true', 'delete-file-threshold', '1')"
+        lake.sql(f"call lake.system.rewrite_data_files(table => '{name}', {options})")
+        lake.sql(
+            f"call lake.system.rewrite_position_delete_files(table => '{name}', options => map('rewrite-all', 'true'))"
+        )
+        rewritten = lake.snapshot(ORDERS)
+        after = self._sample()
+        log.equal("the answer is the same", lake.sql(QUESTION), answer)
+        log.equal("no delete file is left", after["delete_files"], 0)
+        log.claim("there are fewer data files", after["data_files"] < before["data_files"], (before, after))
+        log.claim("a query reads only rows that it finds", after["rows_read_for_each_found"] == 1, after)
+        log.figures["repaired"] = {"before": before, "after": after}
+        page = observer.commit(ORDERS, rewritten)
+        log.claim("the rewrite has a page", page, rewritten)
+        closed = awaited(lambda: observer.open_finding("deletes_not_materialized", ORDERS) is None, 60.0)
+        log.figures["finding_closed_within_a_minute"] = closed
+        stream.start(DRIVER)

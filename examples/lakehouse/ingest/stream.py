@@ -1,0 +1,280 @@
+"""The stream: clicks and Debezium's changes from Kafka into bronze, and the newest change of each row into silver.
+
+Bronze keeps the offsets that a commit reached in the summary of that commit, which is written with the rows or not at
+all, so a batch that is repeated after a kill, or by a lost checkpoint, adds only what is missing. Clicks are written by
+Iceberg's own sink, which trusts the checkpoint instead. Runs, reads and epochs are reported by `limnograph`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lakehouse.bronze.tables import CDC, CLICKS
+from lakehouse.parts import kafka
+from lakehouse.parts.lake import SNAPSHOT_PROPERTY, Lake, TableLayout
+from lakehouse.parts.places import Places, Ports
+from lakehouse.parts.spark import start_session
+from lakehouse.silver.merge import COLUMNS, layout, merge_statement
+from limnograph.spark_metrics import job_run
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+QUERY, EPOCH, REACHED = "spark.sql.streaming.queryId", "spark.sql.streaming.epochId", "lake.offsets"
+"""Properties of a snapshot: the first two are those that Iceberg's sink writes, the last one is ours."""
+EARLIEST = "earliest"
+ENVELOPE = (
+    "op string, before string, after string, ts_ms bigint,"
+    " source struct<lsn: bigint, txId: bigint, ts_ms: bigint, sequence: string>"
+)
+CLICK = "event_id string, user_id bigint, page string, event_at timestamp"
+
+REFUSED = ("CommitFailedException", "ValidationException")
+ATTEMPTS = 8
+CONFLICT = "another writer was first:"
+"""What the log says of each commit that was refused."""
+
+Offsets = dict[str, int]
+"""The next offset of each `topic/partition`."""
+
+
+class StreamTarget(NamedTuple):
+    """Where the stream writes. `into` replaces both namespaces, for a measurement beside the lake's own tables."""
+
+    into: str = ""
+
+    def named(self, table: TableLayout) -> TableLayout:
+        """The table of this target."""
+        if not self.into:
+            return table
+        return table._replace(name=f"{self.into}.{table.name.rpartition('.')[2]}")
+
+    @property
+    def changes(self) -> TableLayout:
+        """`bronze.cdc` with the position in Kafka, which the decoder of the short form does not have."""
+        columns = f"{CDC.columns}, source_partition int, source_offset bigint"
+        return self.named(CDC._replace(columns=columns))
+
+    @property
+    def clicks(self) -> TableLayout:
+        return self.named(CLICKS)
+
+    def silver(self, name: str) -> TableLayout:
+        return self.named(layout(name))
+
+
+class ChangeStream:
+    """Writes batches of changes. Used by the thread of its query."""
+
+    def __init__(self, places: Places, target: StreamTarget, server: str | None) -> None:
+        self._places, self._target, self._server = places, target, server
+
+    def write(self, frame: DataFrame, epoch: int) -> None:
+        """One batch: append, then merge. The frame lives in a session of its own, which sees its views."""
+        lake = Lake(self._places, frame.sparkSession)
+        query = frame.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
+        silver = [self._target.silver(name).name for name in COLUMNS]
+        with (
+            _observed("stream.changes", [self._target.changes.name, *silver], self._server, lake.spark) as run,
+            _stamped(lake, {QUERY: query, EPOCH: str(epoch)}),
+        ):
+            changes = change_rows(frame).persist()
+            try:
+                for table in self._write(lake, changes):
+                    if run is not None and (snapshot := lake.snapshot(table)) is not None:
+                        run.wrote(table, snapshot)
+            finally:
+                changes.unpersist()
+
+    def _write(self, lake: Lake, changes: DataFrame) -> Iterator[str]:
+        """Yields the tables that were written."""
+        ends = changes.groupBy("source", "source_partition").max("source_offset").collect()
+        batch = {f"{row[0]}/{row[1]}": int(row[2]) + 1 for row in ends}
+        bronze = self._target.changes.name
+        reached = reached_offsets(lake, bronze)
+        if any(end > reached.get(place, 0) for place, end in batch.items()):
+            fresh = changes.where(beyond(reached))
+            with _stamped(lake, {REACHED: json.dumps({**reached, **_later(reached, batch)})}):
+                fresh.coalesce(1).writeTo(bronze).append()
+            yield bronze
+        changes.createOrReplaceTempView("changes")
+        present = {row[0] for row in ends}
+        for name, columns in COLUMNS.items():
+            source = f"shop.public.{name}"
+            if source in present:
+                target = self._target.silver(name).name
+                statement = merge_statement(target, columns, f"changes where source = '{source}'")
+                insist(lambda statement=statement: lake.sql(statement), f"MERGE into {target}")
+                yield target
+
+
+def insist(commit: Callable[[], Any], what: str) -> None:
+    """Commit, and again if another writer was first: a merge by position may be repeated. Raises what the last of
+    ATTEMPTS raises, and anything else at once.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            commit()
+        except Exception as error:
+            if attempt == ATTEMPTS - 1 or not any(name in str(error) for name in REFUSED):
+                raise
+            sys.stdout.write(f"{CONFLICT} {what}, attempt {attempt + 1}\n")
+            sys.stdout.flush()
+        else:
+            return
+
+
+def change_rows(frame: DataFrame) -> DataFrame:
+    """Records of Debezium by the columns of `bronze.cdc`. No record has the position of its transaction's commit."""
+    from pyspark.sql import functions as F  # noqa: N812 - the usual name
+
+    envelope = F.from_json(F.col("value").cast("string"), ENVELOPE).alias("v")
+    rows = frame.select("topic", F.col("key").cast("string"), "partition", "offset", envelope)
+    return rows.select(
+        F.col("topic").alias("source"),
+        "key",
+        "v.op",
+        F.timestamp_millis("v.source.ts_ms").alias("ts"),
+        F.col("v.source.lsn").alias("lsn"),
+        F.lit(None).cast("bigint").alias("commit_lsn"),
+        F.col("v.source.txId").alias("tx_id"),
+        F.col("v.before").alias("before"),
+        F.col("v.after").alias("after"),
+        F.current_timestamp().alias("ingested_at"),
+        F.col("partition").alias("source_partition"),
+        F.col("offset").alias("source_offset"),
+    )
+
+
+def reached_offsets(lake: Lake, table: str) -> Offsets:
+    """The offsets that the newest stamped commit names; once it has expired, those of the rows."""
+    stamps = lake.sql(
+        f"select summary['{REACHED}'] from {table}.snapshots where summary['{REACHED}'] is not null"
+        " order by committed_at desc limit 1"
+    )
+    if stamps:
+        return {place: int(end) for place, end in json.loads(stamps[0][0]).items()}
+    rows = lake.sql(f"select source, source_partition, max(source_offset) from {table} group by 1, 2")
+    return {f"{row[0]}/{row[1]}": int(row[2]) + 1 for row in rows}
+
+
+def _later(reached: Offsets, batch: Offsets) -> Offsets:
+    return {place: max(end, reached.get(place, 0)) for place, end in batch.items()}
+
+
+def beyond(reached: Offsets) -> str:
+    """The condition, in SQL, for rows that the table does not have."""
+    there = [
+        f"(source = '{topic}' and source_partition = {partition} and source_offset < {end})"
+        for place, end in reached.items()
+        for topic, _, partition in (place.rpartition("/"),)
+    ]
+    return f"not ({' or '.join(there)})" if there else "true"
+
+
+@contextlib.contextmanager
+def _stamped(lake: Lake, properties: Mapping[str, str]) -> Iterator[None]:
+    """Every commit of the block carries these properties in its summary."""
+    for key, value in properties.items():
+        lake.spark.conf.set(SNAPSHOT_PROPERTY + key, value)
+    try:
+        yield
+    finally:
+        for key in properties:
+            lake.spark.conf.unset(SNAPSHOT_PROPERTY + key)
+
+
+def _observed(name: str, writes: Sequence[str], server: str | None, spark: Any) -> Any:
+    """A run that Limnograph sees, or nothing that is measured."""
+    return job_run(name, writes=writes, server=server, spark=spark) if server else contextlib.nullcontext()
+
+
+def create_tables(lake: Lake, target: StreamTarget) -> None:
+    """Create what does not exist."""
+    for table in (target.changes, target.clicks, *map(target.silver, COLUMNS)):
+        lake.create(table)
+
+
+def run(lake: Lake, arguments: argparse.Namespace) -> None:
+    """Both queries, until one ends. Raises what ended it."""
+    target, server = StreamTarget(arguments.into), arguments.server or None
+    create_tables(lake, target)
+    every = {"availableNow": True} if arguments.trigger == "now" else {"processingTime": arguments.trigger}
+    folder = Path(arguments.checkpoints).absolute()
+    changes = _records(lake, arguments, ",".join(kafka.CHANGE_TOPICS)).writeStream.queryName("changes")
+    changes = changes.foreachBatch(ChangeStream(lake.places, target, server).write)
+    queries = [changes.option("checkpointLocation", (folder / "changes").as_uri()).trigger(**every).start()]
+    with _observed("stream.clicks", [target.clicks.name], server, lake.spark):
+        # A query inherits the run of the thread that starts it.
+        clicks = click_rows(_records(lake, arguments, kafka.CLICKS_TOPIC)).coalesce(1).writeStream.queryName("clicks")
+        clicks = clicks.format("iceberg").outputMode("append").trigger(**every)
+        queries.append(clicks.option("checkpointLocation", (folder / "clicks").as_uri()).toTable(target.clicks.name))
+        sys.stdout.write("streaming\n")
+        sys.stdout.flush()
+        while any(query.isActive for query in queries):
+            time.sleep(0.5)
+            for query in queries:
+                if error := query.exception():
+                    raise error
+    for query in queries:
+        for each in query.recentProgress:
+            line = {"query": each.name, "batch": each.batchId, "rows": each.numInputRows, "ms": dict(each.durationMs)}
+            sys.stdout.write(json.dumps(line) + "\n")
+
+
+def click_rows(frame: DataFrame) -> DataFrame:
+    """Records of clicks by the columns of `bronze.clicks`."""
+    from pyspark.sql import functions as F  # noqa: N812 - the usual name
+
+    return frame.select(
+        F.from_json(F.col("value").cast("string"), CLICK).alias("v"),
+        F.current_timestamp().alias("ingested_at"),
+        F.col("partition").alias("source_partition"),
+        F.col("offset").alias("source_offset"),
+    ).select("v.*", "ingested_at", "source_partition", "source_offset")
+
+
+def _records(lake: Lake, arguments: argparse.Namespace, topics: str) -> DataFrame:
+    options = {
+        "kafka.bootstrap.servers": lake.places.broker,
+        "subscribe": topics,
+        "startingOffsets": EARLIEST,
+        "failOnDataLoss": "true",
+        **({"maxOffsetsPerTrigger": str(arguments.most)} if arguments.most else {}),
+    }
+    return lake.spark.readStream.format("kafka").options(**options).load()
+
+
+def main() -> int:
+    """Exit 0 when the trigger is `now` and all was read, 1 if a query failed."""
+    parser = argparse.ArgumentParser(prog="lakehouse stream", description=__doc__)
+    parser.add_argument("--dir", type=Path, required=True, help="folder of the lakehouse")
+    parser.add_argument("--ports", type=json.loads, required=True, help="its ports, JSON")
+    parser.add_argument("--checkpoints", required=True, help="folder of checkpoints")
+    parser.add_argument("--trigger", default="10 seconds", help="how often, or `now`: what is there, then end")
+    parser.add_argument("--server", default="", help="Limnograph; empty: the stream is not observed")
+    parser.add_argument("--into", default="", help="namespace of all tables, instead of bronze and silver")
+    parser.add_argument("--most", type=int, default=0, help="records of one batch at most; 0: no limit")
+    arguments = parser.parse_args()
+    places = Places(arguments.dir, Ports(**arguments.ports))
+    spark = start_session(places, "lakehouse.stream", more_jars=kafka.spark_jars())
+    try:
+        run(Lake(places, spark), arguments)
+    except Exception as error:  # noqa: BLE001 - whatever Spark raises; who started this program starts it again
+        sys.stdout.write(f"the stream ended: {' '.join(str(error).split())[:500]}\n")
+        return 1
+    finally:
+        with contextlib.suppress(Exception):
+            spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
