@@ -10,7 +10,7 @@ from lakehouse.check.stream_truth import keeper
 from lakehouse.check.world import ScenarioWorld
 from lakehouse.parts.streaming import DRIVER
 
-RUNS, MOST = 3, 600
+RUNS, MOST = 3, 1000
 QUERY = "changes"
 
 
@@ -29,7 +29,8 @@ class ObservedThroughput:
         for number in range(RUNS):
             for kind, found in rates.items():
                 name = f"load_{kind}_{number}"
-                stream.drain("--into", f"lake.{name}", "--most", str(MOST), name=name, observed=kind == "observed")
+                options = ("--into", f"lake.{name}", "--most", str(MOST), "--query", QUERY)
+                stream.drain(*options, name=name, observed=kind == "observed")
                 rows, seconds = _work(stream.log_of(name))
                 records.add(rows)
                 found.append(round(rows / seconds, 1))

@@ -203,19 +203,14 @@ def create_tables(lake: Lake, target: StreamTarget) -> None:
 
 
 def run(lake: Lake, arguments: argparse.Namespace) -> None:
-    """Both queries, until one ends. Raises what ended it."""
+    """The chosen queries, until all end or one fails. Raises what ended it."""
     target, server = StreamTarget(arguments.into), arguments.server or None
     create_tables(lake, target)
-    every = {"availableNow": True} if arguments.trigger == "now" else {"processingTime": arguments.trigger}
-    folder = Path(arguments.checkpoints).absolute()
-    changes = _records(lake, arguments, ",".join(kafka.CHANGE_TOPICS)).writeStream.queryName("changes")
-    changes = changes.foreachBatch(ChangeStream(lake.places, target, server).write)
-    queries = [changes.option("checkpointLocation", (folder / "changes").as_uri()).trigger(**every).start()]
-    with _observed("stream.clicks", [target.clicks.name], server, lake.spark):
-        # A query inherits the run of the thread that starts it.
-        clicks = click_rows(_records(lake, arguments, kafka.CLICKS_TOPIC)).coalesce(1).writeStream.queryName("clicks")
-        clicks = clicks.format("iceberg").outputMode("append").trigger(**every)
-        queries.append(clicks.option("checkpointLocation", (folder / "clicks").as_uri()).toTable(target.clicks.name))
+    chosen = arguments.query or list(STARTS)
+    # A query inherits the run of the thread that starts it. Each batch of changes is a run of its own instead.
+    queries = [STARTS[name](lake, arguments, target) for name in chosen if name != CLICKS_QUERY]
+    with _observed("stream.clicks", [target.clicks.name], server if CLICKS_QUERY in chosen else None, lake.spark):
+        queries += [STARTS[name](lake, arguments, target) for name in chosen if name == CLICKS_QUERY]
         sys.stdout.write("streaming\n")
         sys.stdout.flush()
         while any(query.isActive for query in queries):
@@ -227,6 +222,36 @@ def run(lake: Lake, arguments: argparse.Namespace) -> None:
         for each in query.recentProgress:
             line = {"query": each.name, "batch": each.batchId, "rows": each.numInputRows, "ms": dict(each.durationMs)}
             sys.stdout.write(json.dumps(line) + "\n")
+
+
+def _start_changes(lake: Lake, arguments: argparse.Namespace, target: StreamTarget) -> Any:
+    writing = _writing(lake, arguments, "changes", lambda frame: frame, kafka.CHANGE_TOPICS)
+    return writing.foreachBatch(ChangeStream(lake.places, target, arguments.server or None).write).start()
+
+
+def _start_clicks(lake: Lake, arguments: argparse.Namespace, target: StreamTarget) -> Any:
+    writing = _writing(
+        lake, arguments, CLICKS_QUERY, lambda frame: click_rows(frame).coalesce(1), (kafka.CLICKS_TOPIC,)
+    )
+    return writing.format("iceberg").outputMode("append").toTable(target.clicks.name)
+
+
+CLICKS_QUERY = "clicks"
+STARTS = {"changes": _start_changes, CLICKS_QUERY: _start_clicks}
+
+
+def _writing(
+    lake: Lake,
+    arguments: argparse.Namespace,
+    name: str,
+    shaped: Callable[[DataFrame], DataFrame],
+    topics: Sequence[str],
+) -> Any:
+    """A query of topics with its name, checkpoint and trigger."""
+    every = {"availableNow": True} if arguments.trigger == "now" else {"processingTime": arguments.trigger}
+    checkpoint = (Path(arguments.checkpoints).absolute() / name).as_uri()
+    writing = shaped(_records(lake, arguments, ",".join(topics))).writeStream.queryName(name)
+    return writing.option("checkpointLocation", checkpoint).trigger(**every)
 
 
 def click_rows(frame: DataFrame) -> DataFrame:
@@ -261,6 +286,7 @@ def main() -> int:
     parser.add_argument("--trigger", default="10 seconds", help="how often, or `now`: what is there, then end")
     parser.add_argument("--server", default="", help="Limnograph; empty: the stream is not observed")
     parser.add_argument("--into", default="", help="namespace of all tables, instead of bronze and silver")
+    parser.add_argument("--query", action="append", choices=tuple(STARTS), help="one of the queries; default: all")
     parser.add_argument("--most", type=int, default=0, help="records of one batch at most; 0: no limit")
     arguments = parser.parse_args()
     places = Places(arguments.dir, Ports(**arguments.ports))
