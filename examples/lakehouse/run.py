@@ -14,7 +14,7 @@ from pathlib import Path
 from lakehouse.check.catalogue import scenarios
 from lakehouse.check.observer import Observer
 from lakehouse.check.scenario import Scenario, run_all, summary
-from lakehouse.check.streamed import stream_scenarios
+from lakehouse.check.stream.streamed import stream_scenarios
 from lakehouse.check.world import ScenarioWorld
 from lakehouse.ingest.stream import StreamTarget, create_tables
 from lakehouse.medallion import Medallion

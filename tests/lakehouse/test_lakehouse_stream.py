@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lakehouse.bronze.tables import CDC
-from lakehouse.check.freshness import quantiles
-from lakehouse.check.streamed import KINDS, stream_scenarios
+from lakehouse.check.stream.freshness import quantiles
+from lakehouse.check.stream.streamed import KINDS, stream_scenarios
 from lakehouse.ingest.stream import ATTEMPTS, StreamTarget, beyond, change_rows, insist
 from lakehouse.parts import kafka
 from lakehouse.parts.places import Places, Ports

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lakehouse.bronze.tables import CDC, CLICKS
 from lakehouse.parts import kafka
 from lakehouse.parts.lake import SNAPSHOT_PROPERTY, Lake, TableLayout
+from lakehouse.parts.observed import read_patiently
 from lakehouse.parts.places import Places, Ports
 from lakehouse.parts.spark import start_session
 from lakehouse.silver.merge import COLUMNS, layout, merge_statement
@@ -289,6 +290,7 @@ def main() -> int:
     parser.add_argument("--query", action="append", choices=tuple(STARTS), help="one of the queries; default: all")
     parser.add_argument("--most", type=int, default=0, help="records of one batch at most; 0: no limit")
     arguments = parser.parse_args()
+    read_patiently()
     places = Places(arguments.dir, Ports(**arguments.ports))
     spark = start_session(places, "lakehouse.stream", more_jars=kafka.spark_jars())
     try:

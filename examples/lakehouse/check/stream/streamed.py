@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakehouse.check import checkpoints, conflicts, debt, freshness, kills, throughput
 from lakehouse.check.scenario import Scenario
+from lakehouse.check.stream import checkpoints, conflicts, debt, freshness, kills, throughput
 from lakehouse.check.world import ScenarioWorld
 
 KINDS = {

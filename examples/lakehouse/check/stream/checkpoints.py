@@ -8,7 +8,7 @@ from typing import Any
 
 from lakehouse.bronze.tables import CDC, CLICKS
 from lakehouse.check.scenario import ScenarioLog
-from lakehouse.check.stream_truth import assert_truth, catch_up, keeper, traffic
+from lakehouse.check.stream.truth import assert_truth, catch_up, keeper, traffic
 from lakehouse.check.world import ScenarioWorld
 from lakehouse.ingest.stream import StreamTarget
 from lakehouse.parts.streaming import DRIVER

@@ -6,16 +6,17 @@ import time
 from collections.abc import Callable
 
 from lakehouse.check.scenario import ScenarioLog
-from lakehouse.check.stream_truth import ORDERS, assert_truth, keeper, traffic
+from lakehouse.check.stream.truth import ORDERS, assert_truth, keeper, traffic
 from lakehouse.check.world import ScenarioWorld
 from lakehouse.ingest.stream import CONFLICT, REFUSED
 from lakehouse.parts.lake import MERGE_ON_READ, TableLayout
+from lakehouse.parts.observed import read_patiently
 from lakehouse.parts.streaming import DRIVER
 from limnograph.spark_metrics import job_run
 
 REVIEW = TableLayout("lake.silver.order_reviews", "id bigint, status string", "bucket(2, id)", MERGE_ON_READ)
 BATCH = "orders.review"
-WANTED, LONGEST_S, APART_S = 4, 240.0, 60.0
+WANTED, LONGEST_S, APART_S = 5, 480.0, 60.0
 
 
 class StreamBesideBatch:
@@ -25,7 +26,8 @@ class StreamBesideBatch:
         self._world = world
 
     def happen(self, log: ScenarioLog) -> None:
-        """Until four commits were refused; then the same work into another table."""
+        """Until enough commits were refused; then the same work into another table."""
+        read_patiently()
         lake, table = self._world.lake, REVIEW.name
         lake.create(REVIEW)
         lake.sql(f"insert into {table} select id, status from {ORDERS}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from lakehouse.check.scenario import ScenarioLog
-from lakehouse.check.stream_truth import assert_truth, keeper, traffic
+from lakehouse.check.stream.truth import assert_truth, keeper, traffic
 from lakehouse.check.world import ScenarioWorld
 from lakehouse.parts.streaming import BROKER, CATALOG, DRIVER, WORKER
 

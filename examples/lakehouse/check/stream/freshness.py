@@ -10,7 +10,7 @@ from typing import Any
 from lakehouse.bronze.tables import CLICKS
 from lakehouse.check.observer import awaited
 from lakehouse.check.scenario import ScenarioLog
-from lakehouse.check.stream_truth import ORDERS, assert_truth, keeper, traffic
+from lakehouse.check.stream.truth import ORDERS, assert_truth, keeper, traffic
 from lakehouse.check.world import ScenarioWorld
 from lakehouse.parts.lake import Lake
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from lakehouse.check.observer import awaited
 from lakehouse.check.scenario import ScenarioLog
-from lakehouse.check.stream_truth import ORDERS, assert_truth, keeper, traffic
+from lakehouse.check.stream.truth import ORDERS, assert_truth, keeper, traffic
 from lakehouse.check.world import ScenarioWorld
 from lakehouse.parts.streaming import DRIVER
 
-PAUSED_S, SAMPLE_S, QUERIES = 240.0, 40.0, 7
+PAUSED_S, SAMPLE_S, QUERIES = 180.0, 30.0, 5
 QUESTION = f"select count(*), sum(total_cents) from {ORDERS}"
 
 
@@ -50,7 +50,7 @@ class PausedCompaction:
         }
 
     def _query_ms(self) -> int:
-        """The middle one of seven, with the scan that Limnograph sees reported by Spark itself."""
+        """The middle one of five, with the scan that Limnograph sees reported by Spark itself."""
         times = []
         for _ in range(QUERIES):
             begun = time.monotonic()

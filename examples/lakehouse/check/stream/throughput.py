@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from lakehouse.check.scenario import ScenarioLog
-from lakehouse.check.stream_truth import keeper
+from lakehouse.check.stream.truth import keeper
 from lakehouse.check.world import ScenarioWorld
 from lakehouse.parts.streaming import DRIVER
 

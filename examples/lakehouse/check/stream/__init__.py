@@ -1,0 +1,1 @@
+"""Scenarios of the long form: each needs the stream."""
