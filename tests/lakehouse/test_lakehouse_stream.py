@@ -82,11 +82,11 @@ def test_programs_listen_on_loopback_and_name_what_they_read(tmp_path: Path) -> 
 
 def test_the_driver_knows_its_ports_and_has_a_checkpoint_of_its_own(tmp_path: Path) -> None:
     places = Places(tmp_path, Ports(broker=12345))
-    given = list(driver(places, "--into", "lake.aside", name="aside", observed=False, trigger="now").command)
+    given = list(driver(places, "--into", "lake.aside", name="aside", trigger="now").command)
     options = dict(zip(given[3::2], given[4::2], strict=True))
     assert Ports(**json.loads(options["--ports"])) == places.ports
     assert options["--checkpoints"].endswith("checkpoints/aside")
-    assert (options["--server"], options["--trigger"], options["--into"]) == ("", "now", "lake.aside")
+    assert (options["--server"], options["--trigger"], options["--into"]) == (places.server, "now", "lake.aside")
     assert StreamTarget("lake.aside").silver("orders").name == "lake.aside.orders"
 
 

@@ -219,10 +219,6 @@ def run(lake: Lake, arguments: argparse.Namespace) -> None:
             for query in queries:
                 if error := query.exception():
                     raise error
-    for query in queries:
-        for each in query.recentProgress:
-            line = {"query": each.name, "batch": each.batchId, "rows": each.numInputRows, "ms": dict(each.durationMs)}
-            sys.stdout.write(json.dumps(line) + "\n")
 
 
 def _start_changes(lake: Lake, arguments: argparse.Namespace, target: StreamTarget) -> Any:
@@ -251,7 +247,7 @@ def _writing(
     """A query of topics with its name, checkpoint and trigger."""
     every = {"availableNow": True} if arguments.trigger == "now" else {"processingTime": arguments.trigger}
     checkpoint = (Path(arguments.checkpoints).absolute() / name).as_uri()
-    writing = shaped(_records(lake, arguments, ",".join(topics))).writeStream.queryName(name)
+    writing = shaped(_records(lake, ",".join(topics))).writeStream.queryName(name)
     return writing.option("checkpointLocation", checkpoint).trigger(**every)
 
 
@@ -267,13 +263,12 @@ def click_rows(frame: DataFrame) -> DataFrame:
     ).select("v.*", "ingested_at", "source_partition", "source_offset")
 
 
-def _records(lake: Lake, arguments: argparse.Namespace, topics: str) -> DataFrame:
+def _records(lake: Lake, topics: str) -> DataFrame:
     options = {
         "kafka.bootstrap.servers": lake.places.broker,
         "subscribe": topics,
         "startingOffsets": EARLIEST,
         "failOnDataLoss": "true",
-        **({"maxOffsetsPerTrigger": str(arguments.most)} if arguments.most else {}),
     }
     return lake.spark.readStream.format("kafka").options(**options).load()
 
@@ -288,7 +283,6 @@ def main() -> int:
     parser.add_argument("--server", default="", help="Limnograph; empty: the stream is not observed")
     parser.add_argument("--into", default="", help="namespace of all tables, instead of bronze and silver")
     parser.add_argument("--query", action="append", choices=tuple(STARTS), help="one of the queries; default: all")
-    parser.add_argument("--most", type=int, default=0, help="records of one batch at most; 0: no limit")
     arguments = parser.parse_args()
     read_patiently()
     places = Places(arguments.dir, Ports(**arguments.ports))

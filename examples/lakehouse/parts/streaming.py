@@ -22,7 +22,7 @@ TRIGGER = "10 seconds"
 DRAIN_S = 600.0
 
 
-def driver(places: Places, *more: str, name: str = DRIVER, observed: bool = True, trigger: str = TRIGGER) -> Program:
+def driver(places: Places, *more: str, name: str = DRIVER, trigger: str = TRIGGER) -> Program:
     """The Spark driver of the stream, with a checkpoint folder of its name."""
     paths = (str(CHECKOUT / "examples"), str(CHECKOUT / "backend"), os.environ.get("PYTHONPATH", ""))
     command = [sys.executable, "-m", "lakehouse.ingest.stream", "--dir", str(places.root)]
@@ -30,7 +30,7 @@ def driver(places: Places, *more: str, name: str = DRIVER, observed: bool = True
         "--ports": json.dumps(places.ports._asdict()),
         "--checkpoints": str(places.checkpoints / name),
         "--trigger": trigger,
-        "--server": places.server if observed else "",
+        "--server": places.server,
     }
     options = [part for pair in given.items() for part in pair]
     return Program(name, [*command, *options, *more], {"PYTHONPATH": os.pathsep.join(filter(None, paths))})
@@ -113,9 +113,9 @@ class StreamKeeper:
             DRIVER: (lambda: driver(places), lambda: b"streaming\n" in _log_of(places, DRIVER)[lived:]),
         }
 
-    def drain(self, *more: str, name: str, observed: bool = True) -> None:
+    def drain(self, *more: str, name: str) -> None:
         """Run another driver over all that Kafka has, until it ends. Raises EnvironmentFault."""
-        child = self._children.start(driver(self._places, *more, name=name, observed=observed, trigger="now"))
+        child = self._children.start(driver(self._places, *more, name=name, trigger="now"))
         begun = time.monotonic()
         while child.exit_code is None and time.monotonic() - begun < DRAIN_S:
             time.sleep(0.1)

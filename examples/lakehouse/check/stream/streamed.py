@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakehouse.check.scenario import Scenario
-from lakehouse.check.stream import checkpoints, conflicts, debt, freshness, kills, throughput
+from lakehouse.check.stream import checkpoints, conflicts, debt, freshness, kills
 from lakehouse.check.world import ScenarioWorld
 
 KINDS = {
@@ -14,7 +14,6 @@ KINDS = {
     "lost checkpoint": checkpoints.LostCheckpoint,
     "pitfall 8, stream and batch": conflicts.StreamBesideBatch,
     "merge-on-read, compaction paused": debt.PausedCompaction,
-    "throughput, observed": throughput.ObservedThroughput,
 }
 
 
