@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from lakehouse.bronze.tables import CDC, CLICKS
 from lakehouse.check.scenario import ScenarioLog
 from lakehouse.check.stream.truth import assert_truth, keeper, traffic
 from lakehouse.check.world import ScenarioWorld
@@ -44,8 +45,6 @@ class KilledStream:
 
     def observe(self, log: ScenarioLog) -> None:
         """Limnograph counts what the engine counts, after all of it."""
-        from lakehouse.bronze.tables import CDC, CLICKS
-
         for table in (CDC.name, CLICKS.name):
             snapshot = self._world.lake.snapshot(table)
             rows = self._world.lake.one(f"select count(*) from {table}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lakehouse.check.scenario import Scenario
-from lakehouse.check.stream import checkpoints, conflicts, debt, freshness, kills
+from lakehouse.check.stream import checkpoints, conflicts, freshness, kills
 from lakehouse.check.world import ScenarioWorld
 
 KINDS = {
@@ -13,7 +13,6 @@ KINDS = {
     "exactly once, kill -9": kills.KilledStream,
     "lost checkpoint": checkpoints.LostCheckpoint,
     "pitfall 8, stream and batch": conflicts.StreamBesideBatch,
-    "merge-on-read, compaction paused": debt.PausedCompaction,
 }
 
 
