@@ -204,14 +204,13 @@ def create_tables(lake: Lake, target: StreamTarget) -> None:
 
 
 def run(lake: Lake, arguments: argparse.Namespace) -> None:
-    """The chosen queries, until all end or one fails. Raises what ended it."""
+    """Both queries, until they end or one fails. Raises what ended it."""
     target, server = StreamTarget(arguments.into), arguments.server or None
     create_tables(lake, target)
-    chosen = arguments.query or list(STARTS)
-    # A query inherits the run of the thread that starts it. Each batch of changes is a run of its own instead.
-    queries = [STARTS[name](lake, arguments, target) for name in chosen if name != CLICKS_QUERY]
-    with _observed("stream.clicks", [target.clicks.name], server if CLICKS_QUERY in chosen else None, lake.spark):
-        queries += [STARTS[name](lake, arguments, target) for name in chosen if name == CLICKS_QUERY]
+    queries = [_start_changes(lake, arguments, target)]
+    with _observed("stream.clicks", [target.clicks.name], server, lake.spark):
+        # A query inherits the run of the thread that starts it. Each batch of changes is a run of its own instead.
+        queries.append(_start_clicks(lake, arguments, target))
         sys.stdout.write("streaming\n")
         sys.stdout.flush()
         while any(query.isActive for query in queries):
@@ -227,14 +226,8 @@ def _start_changes(lake: Lake, arguments: argparse.Namespace, target: StreamTarg
 
 
 def _start_clicks(lake: Lake, arguments: argparse.Namespace, target: StreamTarget) -> Any:
-    writing = _writing(
-        lake, arguments, CLICKS_QUERY, lambda frame: click_rows(frame).coalesce(1), (kafka.CLICKS_TOPIC,)
-    )
+    writing = _writing(lake, arguments, "clicks", lambda frame: click_rows(frame).coalesce(1), (kafka.CLICKS_TOPIC,))
     return writing.format("iceberg").outputMode("append").toTable(target.clicks.name)
-
-
-CLICKS_QUERY = "clicks"
-STARTS = {"changes": _start_changes, CLICKS_QUERY: _start_clicks}
 
 
 def _writing(
@@ -282,7 +275,6 @@ def main() -> int:
     parser.add_argument("--trigger", default="10 seconds", help="how often, or `now`: what is there, then end")
     parser.add_argument("--server", default="", help="Limnograph; empty: the stream is not observed")
     parser.add_argument("--into", default="", help="namespace of all tables, instead of bronze and silver")
-    parser.add_argument("--query", action="append", choices=tuple(STARTS), help="one of the queries; default: all")
     arguments = parser.parse_args()
     read_patiently()
     places = Places(arguments.dir, Ports(**arguments.ports))

@@ -37,7 +37,7 @@ class LostCheckpoint:
         stream, lake = keeper(self._world), self._world.lake
         self._position_in_table(log)
         table = ASIDE.clicks.name
-        options = ("--into", ASIDE.into, "--query", "clicks")
+        options = ("--into", ASIDE.into)
         stream.drain(*options, name=NAME)
         rows = self._rows(table)
         log.equal("the table aside has each click once", rows, (rows[0], rows[0]))
