@@ -11,21 +11,23 @@ from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
-from lakehouse.check.catalogue import scenarios
+from lakehouse.check.catalogue import FORMS, names, scenarios
+from lakehouse.check.limit import CheckOverdue, limited
 from lakehouse.check.observer import Observer
-from lakehouse.check.scenario import run_all, summary
+from lakehouse.check.scenario import CurrentStep, Scenario, run_all, summary
 from lakehouse.check.world import ScenarioWorld
 from lakehouse.medallion import Medallion
 from lakehouse.parts import spark, start
 from lakehouse.parts.lake import Lake
-from lakehouse.parts.memory import memory_mb
+from lakehouse.parts.memory import memory_mb, processor_s
 from lakehouse.parts.places import Places, Ports
 from lakehouse.sources.rates import RatesApi, serving
 from limnograph.demo.processes.supervisor import stop_on_signals
 from limnograph.demo.progress import Progress
 from limnograph.domain.errors import LimnographError
 
-FORMS = ("short",)
+LIMIT_S = {"short": 720.0, "full": 3600.0}
+"""Longest run of a check, by form."""
 DAY_S = 60.0
 """A day of the lakehouse that is only watched."""
 
@@ -36,8 +38,10 @@ def main() -> int:
     progress = Progress()
     stop_on_signals()
     try:
+        if arguments.verb == "check":
+            return check(arguments, progress)
         with _world(arguments.dir, progress) as world:
-            return check(world, progress, arguments.only) if arguments.verb == "check" else watch(world, progress)
+            return watch(world, progress)
     except LimnographError as error:
         sys.stderr.write(f"lakehouse: {error}\n")
         return 2
@@ -46,14 +50,24 @@ def main() -> int:
         return 130
 
 
-def check(world: ScenarioWorld, progress: Progress, only: list[str]) -> int:
-    """Run the scenarios; the summary is the last line of stdout."""
-    logs = run_all(scenarios(world, only), progress)
+def check(arguments: argparse.Namespace, progress: Progress) -> int:
+    """Run the scenarios; the summary is the last line of stdout. If all hold, only it and the logs are kept."""
+    step, limit_s = CurrentStep(), arguments.limit or LIMIT_S[arguments.form]
+    try:
+        with limited(limit_s, lambda: step.name), _scenarios(arguments, progress) as chosen:
+            logs = run_all(chosen, progress, step)
+            found = summary(logs, progress.seconds, memory_mb(), processor_s())
+    except CheckOverdue as overdue:
+        sys.stderr.write(f"lakehouse: {overdue}: {step.name}\n")
+        return 1
     for log in logs:
         for failure in log.failures:
             sys.stderr.write(f"lakehouse: scenario failed: {log.name}: {failure}\n")
-    found = summary(logs, progress.seconds, memory_mb())
-    sys.stdout.write(json.dumps(found, default=str) + "\n")
+    text, places = json.dumps(found, default=str), Places(arguments.dir, Ports())
+    if found["ok"] and not arguments.keep:
+        places.clear()
+    (places.root / "summary.json").write_text(f"{text}\n")
+    sys.stdout.write(f"{text}\n")
     return 0 if found["ok"] else 1
 
 
@@ -77,6 +91,14 @@ def watch(world: ScenarioWorld, progress: Progress) -> int:
 
 
 @contextmanager
+def _scenarios(arguments: argparse.Namespace, progress: Progress) -> Iterator[list[Scenario]]:
+    """The chosen scenarios, on a running lakehouse."""
+    names(arguments.form, arguments.only)
+    with _world(arguments.dir, progress) as world:
+        yield scenarios(world, arguments.form, arguments.only)
+
+
+@contextmanager
 def _world(root: Path, progress: Progress) -> Iterator[ScenarioWorld]:
     places = Places(root, Ports.choose())
     with places.held(), serving(RatesApi(date(2026, 5, 1), 25)) as api, start.running(places, progress) as children:
@@ -93,8 +115,10 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lakehouse", description=__doc__)
     parser.add_argument("verb", choices=("start", "check"))
     parser.add_argument("--dir", type=Path, default=Path(".lakehouse"), help="folder of all state")
-    parser.add_argument("--form", choices=FORMS, default="short", help="which scenarios: only the short form exists")
+    parser.add_argument("--form", choices=FORMS, default="short", help="which scenarios: those of CI, or all")
     parser.add_argument("--only", action="append", default=[], help="part of a scenario's name; may be repeated")
+    parser.add_argument("--limit", type=float, help="seconds after which a check ends, whatever it waits for")
+    parser.add_argument("--keep", action="store_true", help="keep all state of a check in which every scenario holds")
     return parser.parse_args()
 
 

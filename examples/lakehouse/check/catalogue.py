@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lakehouse.check import access, catalog, contention, drills, flow, maintained, matrix, pitfalls, pointers, versions
 from lakehouse.check.scenario import Scenario
 from lakehouse.check.world import ScenarioWorld
+from limnograph.domain.errors import InvalidInput
 
 KINDS = {
     "FR1 FR8 sources and runs": flow.DailyFlow,
@@ -28,8 +29,23 @@ KINDS = {
 }
 
 
-def scenarios(world: ScenarioWorld, only: Sequence[str] = ()) -> list[Scenario]:
-    """All scenarios, or those with one of these texts in their name, and the first one, which others build on."""
-    first, *_ = KINDS
-    chosen = {name: kind for name, kind in KINDS.items() if not only or name == first or any(t in name for t in only)}
-    return [Scenario(name, (made := kind(world)).happen, made.observe) for name, kind in chosen.items()]
+FORMS = ("short", "full")
+FULL_ONLY = frozenset({"50 writers", "stale pointer", "access by tier", "pitfall 7, catalog"})
+"""Not in the short form, which CI runs: tests of their own show the same on smaller tables."""
+
+
+def scenarios(world: ScenarioWorld, form: str, only: Sequence[str] = ()) -> list[Scenario]:
+    """The scenarios of a form, or those of them with one of these texts in their name, and the first one, which others
+    build on. Raises InvalidInput.
+    """
+    chosen = names(form, only)
+    return [Scenario(name, (made := KINDS[name](world)).happen, made.observe) for name in chosen]
+
+
+def names(form: str, only: Sequence[str] = ()) -> list[str]:
+    """Names of scenarios, in order. Raises InvalidInput for a text that no name has."""
+    known = [name for name in KINDS if form != "short" or name not in FULL_ONLY]
+    for text in only:
+        if not any(text in name for name in known):
+            raise InvalidInput("--only", f"no scenario of the {form} form has {text!r} in its name: {', '.join(known)}")
+    return [name for n, name in enumerate(known) if not only or n == 0 or any(text in name for text in only)]

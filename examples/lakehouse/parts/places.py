@@ -93,6 +93,12 @@ class Places:
                 raise Conflict(f"a lakehouse is running in {self.root}; stop it, or pass another --dir") from None
             yield
 
+    def clear(self) -> None:
+        """Delete all state but logs and settings."""
+        for path in (*self._own(), self.classes):
+            if path != self.logs:
+                shutil.rmtree(path, ignore_errors=True)
+
     def renew(self) -> None:
         """Delete the state of an earlier run, and only that."""
         for path in self._own():
