@@ -52,7 +52,9 @@ for (const { code, table, says, plan } of SIX)
 
     await expect(page).toHaveURL(new RegExp(`/findings/${id}`));
     await expect(page.getByRole('heading', { level: 1 })).toHaveText(says);
-    await expect(page.getByRole('region', { name: 'Evidence' }).getByRole('definition').first()).toBeVisible();
+    await expect(
+      page.getByRole('region', { name: 'Evidence' }).getByRole('definition').first(),
+    ).toBeVisible();
     await expect(page.getByRole('region', { name: 'Effect on jobs' })).toBeVisible();
     const next = page.getByRole('region', { name: 'Next action' });
     await expect(next).toHaveAttribute('aria-busy', 'false');

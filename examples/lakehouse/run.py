@@ -16,6 +16,7 @@ from lakehouse.check.limit import CheckOverdue, limited
 from lakehouse.check.observer import Observer
 from lakehouse.check.scenario import CurrentStep, Scenario, run_all, summary
 from lakehouse.check.world import ScenarioWorld
+from lakehouse.maintain.maintainer import watching
 from lakehouse.medallion import Medallion
 from lakehouse.parts import spark, start
 from lakehouse.parts.lake import Lake
@@ -30,6 +31,19 @@ LIMIT_S = {"short": 720.0, "full": 3600.0}
 """Longest run of a check, by form."""
 DAY_S = 60.0
 """A day of the lakehouse that is only watched."""
+WHAT_TO_LOOK_AT = """\
+a day passes each minute. Look at
+  {server}/             the fleet: bronze, silver and gold, with what needs attention
+  {server}/t/lake/silver/orders
+                        merge-on-read: delete files pile up, day by day, until they are compacted
+  {server}/t/lake/silver/orders/commits
+                        who wrote: each commit names the job of the DAG that wrote it
+  {server}/maintenance  what the maintainer may do under its policy, what it did, and what it promised
+  {server}/maintenance/ledger
+                        what it did to the jobs, once enough runs have ended
+  {server}/status       sources and their lag
+  {prometheus}/alerts   Limnograph's alerts, from the shipped rules
+Ctrl-C ends everything"""
 
 
 def main() -> int:
@@ -40,7 +54,7 @@ def main() -> int:
     try:
         if arguments.verb == "check":
             return check(arguments, progress)
-        with _world(arguments.dir, progress) as world:
+        with _world(arguments.dir, progress, alerts=True) as world:
             return watch(world, progress)
     except LimnographError as error:
         sys.stderr.write(f"lakehouse: {error}\n")
@@ -72,11 +86,12 @@ def check(arguments: argparse.Namespace, progress: Progress) -> int:
 
 
 def watch(world: ScenarioWorld, progress: Progress) -> int:
-    """A day each minute, until the process is stopped."""
+    """A day each minute, until the process is stopped; the maintainer works beside it."""
+    places = world.lake.places
     world.medallion.open()
-    progress.say(f"a day passes each minute; look at {world.lake.places.server}:")
-    progress.say("  the fleet lists bronze, silver and gold; the page of a commit names the job that wrote it")
-    progress.say("  silver.orders collects delete files; findings and recommendations appear as it grows")
+    world.children.start(watching(places))
+    for line in WHAT_TO_LOOK_AT.format(server=places.server, prometheus=places.prometheus).splitlines():
+        progress.say(line)
     while True:
         world.medallion.next_day()
         for name, result in world.medallion.run().items():
@@ -94,14 +109,18 @@ def watch(world: ScenarioWorld, progress: Progress) -> int:
 def _scenarios(arguments: argparse.Namespace, progress: Progress) -> Iterator[list[Scenario]]:
     """The chosen scenarios, on a running lakehouse."""
     names(arguments.form, arguments.only)
-    with _world(arguments.dir, progress) as world:
+    with _world(arguments.dir, progress, alerts=arguments.form == "full") as world:
         yield scenarios(world, arguments.form, arguments.only)
 
 
 @contextmanager
-def _world(root: Path, progress: Progress) -> Iterator[ScenarioWorld]:
+def _world(root: Path, progress: Progress, *, alerts: bool) -> Iterator[ScenarioWorld]:
     places = Places(root, Ports.choose())
-    with places.held(), serving(RatesApi(date(2026, 5, 1), 25)) as api, start.running(places, progress) as children:
+    with (
+        places.held(),
+        serving(RatesApi(date(2026, 5, 1), 25)) as api,
+        start.running(places, progress, alerts=alerts) as children,
+    ):
         session = spark.start_session(places)
         progress.say("Spark is up")
         try:

@@ -28,6 +28,9 @@ class Ports(NamedTuple):
     catalog: int = 9502
     standby: int = 9512
     standby_store: int = 9511
+    prometheus: int = 9590
+    alertmanager: int = 9598
+    jobs: int = 9408
     trino: int = 9580
     server: int = 8797
     pipeline: int = 9464
@@ -60,6 +63,7 @@ class Places:
         self.objects = objects or self.root / "objects"
         self.trino = self.root / "trino"
         self.classes = self.root / "classes"
+        self.alerts = self.root / "alerts"
         self.backup = self.root / "backup"
         self.clicks = self.root / "clicks"
         self.settings = self.root / "limnograph.toml"
@@ -76,6 +80,14 @@ class Places:
     @property
     def server(self) -> str:
         return f"http://127.0.0.1:{self.ports.server}"
+
+    @property
+    def prometheus(self) -> str:
+        return f"http://127.0.0.1:{self.ports.prometheus}"
+
+    @property
+    def alertmanager(self) -> str:
+        return f"http://127.0.0.1:{self.ports.alertmanager}"
 
     def standing_by(self) -> Places:
         """The second place of the drill: other addresses, and objects of the backup."""
@@ -107,7 +119,7 @@ class Places:
             path.mkdir(parents=True, exist_ok=True)
 
     def _own(self) -> tuple[Path, ...]:
-        folders = (self.logs, self.database, self.objects, self.trino, self.backup, self.clicks)
+        folders = (self.logs, self.database, self.objects, self.trino, self.backup, self.clicks, self.alerts)
         return (*folders, self.root / ".limnograph", self.root / "checkpoints", self.root / "cache")
 
     def dsn(self, database: str = "shop") -> dict[str, str | int]:
