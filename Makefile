@@ -234,6 +234,9 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 .tools/prometheus/prometheus:
 	sh deploy/setup/prometheus.sh
 
+# The full form opens pages in Chromium.
+lakehouse-check: $(if $(filter full,$(LAKEHOUSE)),e2e/node_modules/.stamp)
+
 # Another service of `make test-stack`.
 stack: .tools/trino/.version
 .tools/trino/.version: deploy/setup/trino.sh deploy/setup/trino.lock

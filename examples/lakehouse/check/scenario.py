@@ -52,7 +52,7 @@ class ScenarioLog:
             said = " ".join(str(error).split())[:300]
             self.failures.append(f"{type(error).__name__}: {said} ({place.name}:{place.lineno})")
         self.seconds += time.monotonic() - start
-        self.processor_s += (processor_s() or 0.0) - used
+        self.processor_s += max(0.0, (processor_s() or 0.0) - used)  # what no one waited for is gone
         self.halves += 1
 
 
