@@ -123,11 +123,12 @@ def _world(root: Path, progress: Progress, *, alerts: bool) -> Iterator[Scenario
     ):
         session = spark.start_session(places)
         progress.say("Spark is up")
+        lake = Lake(places, session)
         try:
-            lake = Lake(places, session)
             yield ScenarioWorld(lake, Medallion(lake, api), Observer(places.server), children)
         finally:
             session.stop()
+            lake.close()
 
 
 def _arguments() -> argparse.Namespace:

@@ -22,7 +22,7 @@ SAMPLES = 3
 
 
 class BurstAlert:
-    """Prometheus scrapes Limnograph and the job; the shipped rule fires; Alertmanager tells Limnograph."""
+    """Prometheus scrapes Limnograph and the job; the shipped rule fires; Alertmanager sends it to Limnograph."""
 
     def __init__(self, world: ScenarioWorld) -> None:
         self._world = world
@@ -40,7 +40,7 @@ class BurstAlert:
         self._write(MANY)
         self._snapshot = lake.snapshot(BURST.name)
         self._alert = awaited(self._firing) or {}
-        log.claim("Alertmanager has told Limnograph that the alert fires", self._alert)
+        log.claim("Limnograph has received the alert", self._alert)
         log.figures.update(files=MANY, threshold=BURST_FILES, alert=ALERT)
 
     def observe(self, log: ScenarioLog) -> None:

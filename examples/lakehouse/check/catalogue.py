@@ -10,6 +10,7 @@ from lakehouse.check import (
     alerts,
     browser,
     catalog,
+    cold,
     contention,
     drills,
     flow,
@@ -42,6 +43,7 @@ KINDS = {
     "FR7 evolution": versions.SchemaEvolution,
     "disaster drill": drills.DisasterDrill,
     "pitfall 7, catalog": catalog.CatalogOutage,
+    "pitfall 10 cold bytes": cold.ColdBytes,
 }
 
 
@@ -50,6 +52,7 @@ FULL_ONLY = frozenset(
     {
         "six findings in Chromium",
         "burst, alert",
+        "pitfall 10 cold bytes",
         "pitfall 4 lake as a database",
         "50 writers",
         "stale pointer",
@@ -57,7 +60,7 @@ FULL_ONLY = frozenset(
         "pitfall 7, catalog",
     }
 )
-"""Not in the short form, which CI runs: tests of their own show the same on smaller tables."""
+"""Not in the short form, which CI runs: they need more time or programs, or tests of their own show the same."""
 SHORTENED = {"pitfalls 1 2 9, maintainer": partial(maintained.MaintainerUnderPolicy, runs=0)}
 """What the short form has instead."""
 

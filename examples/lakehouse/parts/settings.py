@@ -25,6 +25,9 @@ commits = 10
 share = 0.1
 share_days = 0.0001
 
+[findings.cold_data]
+bytes = 1024
+
 [findings.high_cardinality_partitioning]
 partitions = 100
 
