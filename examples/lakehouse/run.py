@@ -122,6 +122,7 @@ def _world(root: Path, progress: Progress, *, alerts: bool) -> Iterator[Scenario
         start.running(places, progress, alerts=alerts) as children,
     ):
         session = spark.start_session(places)
+        stop_on_signals()  # PySpark has taken SIGINT, and breaks its own connection with it
         progress.say("Spark is up")
         lake = Lake(places, session)
         try:

@@ -25,9 +25,6 @@ commits = 10
 share = 0.1
 share_days = 0.0001
 
-[findings.cold_data]
-bytes = 1024
-
 [findings.high_cardinality_partitioning]
 partitions = 100
 
