@@ -23,6 +23,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 # CI retries a few failed tests once, alone.
 AGAIN = $(if $(CI),.ci/again,false)
+LAKEHOUSE_AGAIN = $(if $(CI),{ $(MAKE) lakehouse-check LAKEHOUSE=short && mkdir -p .pytest_cache && echo lakehouse-check >>.pytest_cache/unsteady; },false)
 
 # Tests whose size follows LIMNOGRAPH_STEPS, and those that are too slow for every day.
 NIGHTLY_TESTS = $(shell grep -rlE 'LIMNOGRAPH_STEPS|mark\.nightly' tests --include='test_*.py')
@@ -53,10 +54,11 @@ test: setup ## Unit, contract, Spark, Prometheus and browser tests (35 minutes o
 	$(MAKE) e2e
 
 .PHONY: test-stack
-test-stack: setup stack e2e/node_modules/.stamp ## Integration tests: Spark cluster, REST catalog, S3 endpoint, browser on the demo (22 minutes on a quiet machine)
+test-stack: setup stack e2e/node_modules/.stamp ## Integration tests: Spark cluster, REST catalog, S3 endpoint, browser on the demo, the lakehouse's short check (28 minutes on a quiet machine)
 	@failed=; $(MAKE) e2e-stack || failed=" e2e/stack"; \
 	  for files in "$(REST_TESTS)" $(filter-out $(REST_TESTS),$(wildcard tests/stack/test_*.py)); do \
 	    pytest $$files $(PYTEST_ARGS) || $(AGAIN) $$files || failed="$$failed $$files"; done; \
+	  $(if $(PYTEST_ARGS),,$(MAKE) lakehouse-check LAKEHOUSE=short || $(LAKEHOUSE_AGAIN) || failed="$$failed lakehouse-check";) \
 	  [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; } # each has its own JVM, with its own jars
 
 ##@ Stages of CI
@@ -239,6 +241,9 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 
 .tools/prometheus/prometheus:
 	sh deploy/setup/prometheus.sh
+
+# The full form opens pages in Chromium.
+lakehouse-check: $(if $(filter full,$(LAKEHOUSE)),e2e/node_modules/.stamp)
 
 # Another service of `make test-stack`.
 stack: .tools/trino/.version

@@ -30,7 +30,7 @@ has_postgres() {
   return 1
 }
 
-has_java17 || need "Spark 4.1 runs on Java 17" openjdk-17-jre-headless java-17-openjdk-headless openjdk@17
+has_java17 || need "Spark 4.1 runs on Java 17" openjdk-17-jdk-headless java-17-openjdk-devel openjdk@17
 python3 -c 'import ensurepip, venv' 2>/dev/null || need "the virtual environment" python3-venv python3 python@3.13
 has_chromium || need "browser tests" chromium chromium "--cask google-chrome"
 command -v prometheus-alertmanager >/dev/null || command -v alertmanager >/dev/null ||

@@ -11,16 +11,18 @@ from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
-from lakehouse.check.catalogue import scenarios
+from lakehouse.check.catalogue import FORMS, names, scenarios
+from lakehouse.check.limit import CheckOverdue, limited
 from lakehouse.check.observer import Observer
-from lakehouse.check.scenario import Scenario, run_all, summary
+from lakehouse.check.scenario import CurrentStep, Scenario, run_all, summary
 from lakehouse.check.stream.streamed import stream_scenarios
 from lakehouse.check.world import ScenarioWorld
 from lakehouse.ingest.stream import StreamTarget, create_tables
+from lakehouse.maintain.maintainer import watching
 from lakehouse.medallion import Medallion
 from lakehouse.parts import kafka, spark, start
 from lakehouse.parts.lake import Lake
-from lakehouse.parts.memory import memory_mb
+from lakehouse.parts.memory import memory_mb, processor_s
 from lakehouse.parts.places import Places, Ports
 from lakehouse.parts.streaming import StreamKeeper
 from lakehouse.sources.rates import RatesApi, serving
@@ -29,9 +31,23 @@ from limnograph.demo.processes.supervisor import stop_on_signals
 from limnograph.demo.progress import Progress
 from limnograph.domain.errors import LimnographError
 
-FORMS = ("short", "long")
+LIMIT_S = {"short": 720.0, "full": 3600.0, "long": 3600.0}
+"""Longest run of a check, by form."""
 DAY_S = 60.0
 """A day of the lakehouse that is only watched."""
+WHAT_TO_LOOK_AT = """\
+a day passes each minute. Look at
+  {server}/             the fleet: bronze, silver and gold, with what needs attention
+  {server}/t/lake/silver/orders
+                        merge-on-read: delete files pile up, day by day, until they are compacted
+  {server}/t/lake/silver/orders/commits
+                        who wrote: each commit names the job of the DAG that wrote it
+  {server}/maintenance  what the maintainer may do under its policy, what it did, and what it promised
+  {server}/maintenance/ledger
+                        what it did to the jobs, once enough runs have ended
+  {server}/status       sources and their lag
+  {prometheus}/alerts   Limnograph's alerts, from the shipped rules
+Ctrl-C ends everything"""
 
 
 def main() -> int:
@@ -40,12 +56,9 @@ def main() -> int:
     progress = Progress()
     stop_on_signals()
     try:
-        if arguments.verb == "check" and arguments.form == "long":
-            with _streaming_world(arguments.dir, progress) as world:
-                return check(stream_scenarios(world, arguments.only), progress)
-        with _world(arguments.dir, progress) as world:
-            if arguments.verb == "check":
-                return check(scenarios(world, arguments.only), progress)
+        if arguments.verb == "check":
+            return check(arguments, progress)
+        with _world(arguments.dir, progress, alerts=True) as world:
             return watch(world, progress)
     except LimnographError as error:
         sys.stderr.write(f"lakehouse: {error}\n")
@@ -55,23 +68,34 @@ def main() -> int:
         return 130
 
 
-def check(chosen: list[Scenario], progress: Progress) -> int:
-    """Run the scenarios; the summary is the last line of stdout."""
-    logs = run_all(chosen, progress)
+def check(arguments: argparse.Namespace, progress: Progress) -> int:
+    """Run the scenarios; the summary is the last line of stdout. If all hold, only it and the logs are kept."""
+    step, limit_s = CurrentStep(), arguments.limit or LIMIT_S[arguments.form]
+    try:
+        with limited(limit_s, lambda: step.name), _scenarios(arguments, progress) as chosen:
+            logs = run_all(chosen, progress, step)
+            found = summary(logs, progress.seconds, memory_mb(), processor_s())
+    except CheckOverdue as overdue:
+        sys.stderr.write(f"lakehouse: {overdue}: {step.name}\n")
+        return 1
     for log in logs:
         for failure in log.failures:
             sys.stderr.write(f"lakehouse: scenario failed: {log.name}: {failure}\n")
-    found = summary(logs, progress.seconds, memory_mb())
-    sys.stdout.write(json.dumps(found, default=str) + "\n")
+    text, places = json.dumps(found, default=str), Places(arguments.dir, Ports())
+    if found["ok"] and not arguments.keep:
+        places.clear()
+    (places.root / "summary.json").write_text(f"{text}\n")
+    sys.stdout.write(f"{text}\n")
     return 0 if found["ok"] else 1
 
 
 def watch(world: ScenarioWorld, progress: Progress) -> int:
-    """A day each minute, until the process is stopped."""
+    """A day each minute, until the process is stopped; the maintainer works beside it."""
+    places = world.lake.places
     world.medallion.open()
-    progress.say(f"a day passes each minute; look at {world.lake.places.server}:")
-    progress.say("  the fleet lists bronze, silver and gold; the page of a commit names the job that wrote it")
-    progress.say("  silver.orders collects delete files; findings and recommendations appear as it grows")
+    world.children.start(watching(places))
+    for line in WHAT_TO_LOOK_AT.format(server=places.server, prometheus=places.prometheus).splitlines():
+        progress.say(line)
     while True:
         world.medallion.next_day()
         for name, result in world.medallion.run().items():
@@ -86,16 +110,34 @@ def watch(world: ScenarioWorld, progress: Progress) -> int:
 
 
 @contextmanager
-def _world(root: Path, progress: Progress) -> Iterator[ScenarioWorld]:
+def _scenarios(arguments: argparse.Namespace, progress: Progress) -> Iterator[list[Scenario]]:
+    """The chosen scenarios, on a running lakehouse."""
+    if arguments.form == "long":
+        with _streaming_world(arguments.dir, progress) as streaming:
+            yield stream_scenarios(streaming, arguments.only)
+        return
+    names(arguments.form, arguments.only)
+    with _world(arguments.dir, progress, alerts=arguments.form == "full") as world:
+        yield scenarios(world, arguments.form, arguments.only)
+
+
+@contextmanager
+def _world(root: Path, progress: Progress, *, alerts: bool) -> Iterator[ScenarioWorld]:
     places = Places(root, Ports.choose())
-    with places.held(), serving(RatesApi(date(2026, 5, 1), 25)) as api, start.running(places, progress) as children:
+    with (
+        places.held(),
+        serving(RatesApi(date(2026, 5, 1), 25)) as api,
+        start.running(places, progress, alerts=alerts) as children,
+    ):
         session = spark.start_session(places)
+        stop_on_signals()  # PySpark has taken SIGINT, and breaks its own connection with it
         progress.say("Spark is up")
+        lake = Lake(places, session)
         try:
-            lake = Lake(places, session)
             yield ScenarioWorld(lake, Medallion(lake, api), Observer(places.server), children)
         finally:
             session.stop()
+            lake.close()
 
 
 @contextmanager
@@ -117,8 +159,9 @@ def _streaming_world(root: Path, progress: Progress) -> Iterator[ScenarioWorld]:
         start.running(places, progress, start_broker) as children,
     ):
         session = spark.start_session(places)
+        stop_on_signals()  # as above
+        lake = Lake(places, session)
         try:
-            lake = Lake(places, session)
             medallion = Medallion(lake, api)
             create_tables(lake, StreamTarget())
             medallion.open()
@@ -126,14 +169,22 @@ def _streaming_world(root: Path, progress: Progress) -> Iterator[ScenarioWorld]:
             yield ScenarioWorld(lake, medallion, Observer(places.server), children, keepers[0])
         finally:
             session.stop()
+            lake.close()
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lakehouse", description=__doc__)
     parser.add_argument("verb", choices=("start", "check"))
     parser.add_argument("--dir", type=Path, default=Path(".lakehouse"), help="folder of all state")
-    parser.add_argument("--form", choices=FORMS, default="short", help="short: all but the stream; long: the stream")
+    parser.add_argument(
+        "--form",
+        choices=(*FORMS, "long"),
+        default="short",
+        help="short: those of CI; full: all but the stream; long: it",
+    )
     parser.add_argument("--only", action="append", default=[], help="part of a scenario's name; may be repeated")
+    parser.add_argument("--limit", type=float, help="seconds after which a check ends, whatever it waits for")
+    parser.add_argument("--keep", action="store_true", help="keep all state of a check in which every scenario holds")
     return parser.parse_args()
 
 

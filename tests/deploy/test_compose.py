@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from lakehouse.parts.places import Ports
 from limnograph.domain.errors import SettingsError
 from limnograph.settings import load
 from limnograph.settings.maintenance import load_maintenance
@@ -54,7 +55,7 @@ def test_a_breach_of_the_specification_is_caught(tmp_path: Path) -> None:
 def test_every_image_is_pinned_by_tag_and_every_service_has_a_health_check() -> None:
     text = COMPOSE.read_text()
     images = re.findall(r"^\s+image: (\S+)$", text, re.MULTILINE)
-    assert len(images) == len(SERVICES) == 9
+    assert len(images) == len(SERVICES) == 10
     assert all(re.fullmatch(r"[a-z/]+:v?\d+(\.\d+){0,2}", image) for image in images), images
     assert text.count("healthcheck:") == len(images)
 
@@ -114,6 +115,7 @@ def test_without_its_profile_compose_starts_the_small_form() -> None:
     assert small == {"catalog", "prometheus", "alertmanager", "pipeline", "server"}
     profiles = {name: tuple(SERVICES[name]["profiles"]) for name in SERVICES.keys() - small}
     assert profiles.pop("maintainer") == ("maintenance",)
+    assert profiles.pop("lakehouse") == ("lakehouse",)
     assert set(profiles.values()) == {("stack",)}
     for name in small:
         assert SERVICES[name].get("depends_on", {}).keys() <= small
@@ -149,6 +151,8 @@ def test_every_file_and_folder_that_is_mounted_is_there() -> None:
 
 def test_the_images_are_built_with_every_folder_that_the_wheel_packs_from_outside_the_package() -> None:
     packed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    lakehouse = (ROOT / "deploy" / "images" / "lakehouse.Dockerfile").read_text()
+    assert all(f"COPY {folder} ./{folder}\n" in lakehouse for folder in ("docs/runbooks", "deploy"))
     for image in ("server", "pipeline"):
         text = (ROOT / "deploy" / "images" / f"{image}.Dockerfile").read_text()
         assert [place for place in packed["force-include"] if f"COPY {place} ./{place}\n" not in text] == []
@@ -165,6 +169,22 @@ def test_the_settings_of_the_profile_extend_the_small_ones_with_its_services() -
     assert {name: given[name] for name in STACK_ENVIRONMENT if name.endswith("_URL")} == {
         name: value for name, value in STACK_ENVIRONMENT.items() if name.endswith("_URL")
     }
+
+
+def test_the_lakehouse_is_one_container_on_loopback_with_all_that_its_programs_need() -> None:
+    service = SERVICES["lakehouse"]
+    text = (ROOT / "deploy" / "images" / "lakehouse.Dockerfile").read_text()
+    assert (service["network_mode"], "ports" in service, "depends_on" in service) == ("host", False, False)
+    assert f"127.0.0.1:{Ports().server}/readyz" in service["healthcheck"]["test"][-1]
+    assert f"CMD {json.dumps(service['command'])}" in text
+    for program in ("openjdk-17-jdk-headless", "postgresql", "prometheus", "prometheus-alertmanager"):
+        assert f" {program} " in text
+    for script in ("deploy/setup/stack.py", "limnograph setup --into .tools/jars --s3", "deploy/setup/trino.sh"):
+        assert script in text
+    made = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = re.findall(r"'\.\[(.*)\]'", text)[0].split(",")
+    assert set(extras) <= made.keys()
+    assert "lakehouse" in extras
 
 
 def test_trino_receives_every_variable_that_its_catalogs_name() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from pathlib import Path
 
 import pytest
 
-from lakehouse.parts.memory import memory_mb
+from lakehouse.parts.memory import memory_mb, processor_s
 from lakehouse.parts.places import Places, Ports
 from limnograph.domain.errors import Conflict, InvalidInput
 
@@ -35,6 +36,16 @@ def test_a_start_deletes_its_own_state_and_nothing_else(tmp_path: Path) -> None:
     assert not list(places.logs.iterdir())
 
 
+def test_a_check_that_holds_leaves_its_logs(tmp_path: Path) -> None:
+    places = Places(tmp_path, Ports())
+    places.renew()
+    (places.logs / "serve.log").touch()
+    (places.objects / "lake" / "data.parquet").touch()
+    places.clear()
+    assert [path.name for path in tmp_path.iterdir()] == ["logs"]
+    assert (places.logs / "serve.log").exists()
+
+
 def test_a_folder_belongs_to_one_lakehouse(tmp_path: Path) -> None:
     with Places(tmp_path, Ports()).held(), pytest.raises(Conflict, match="--dir"), Places(tmp_path, Ports()).held():
         pass
@@ -56,3 +67,14 @@ def test_memory_is_that_of_a_process_and_its_descendants(tmp_path: Path) -> None
         (folder / "smaps_rollup").write_text(f"Rss: 99999 kB\nPss:       {kb} kB\nPss_Dirty: 1 kB\n")
     assert memory_mb(tmp_path, 1) == 6000 * 1024 // 1_000_000
     assert memory_mb(tmp_path / "none") is None
+
+
+def test_processor_time_includes_children_that_have_ended(tmp_path: Path) -> None:
+    tick = os.sysconf("SC_CLK_TCK")
+    for pid, parent, ticks in ((1, 0, (tick, 0, 3 * tick, tick)), (2, 1, (tick, tick, 0, 0)), (9, 0, (tick, 0, 0, 0))):
+        folder = tmp_path / str(pid)
+        folder.mkdir()
+        between = " ".join("0" for _ in range(9))
+        (folder / "stat").write_text(f"{pid} (a (b) c) S {parent} {between} {' '.join(map(str, ticks))} 0\n")
+    assert processor_s(tmp_path, 1) == 7.0
+    assert processor_s(tmp_path / "none", 1) is None

@@ -36,6 +36,8 @@ class DailyFlow:
         medallion.next_day()
         first = medallion.run()
         log.equal("all tasks succeed", {name: each.state for name, each in first.items() if each.state != "done"}, {})
+        # An event names a table by its folder, which Limnograph must know by then.
+        log.claim("Limnograph lists every table that a task writes", awaited(self._is_listed), self._unlisted())
         medallion.api.renamed, medallion.api.days = True, medallion.api.days + 5
         medallion.next_day()
         second = medallion.run()
@@ -62,13 +64,14 @@ class DailyFlow:
         log.equal("the page of a commit of silver names its job", job, "silver.orders")
         stored = f"select count(*) from lake.limnograph.snapshots where snapshot_id = {self._snapshot}"
         log.equal("the pipeline stores the commit once", awaited(lambda: self._world.lake.one(stored)), 1)
-        written = {table for task in self._world.medallion.tasks() for table in task.writes}
-        is_listed = awaited(lambda: written <= self._listed())
-        log.claim("Limnograph lists every table that a task writes", is_listed, written - self._listed())
 
-    def _listed(self) -> set[str]:
+    def _is_listed(self) -> bool:
+        return not self._unlisted()
+
+    def _unlisted(self) -> set[str]:
         rows = self._world.observer.get("/tables", limit=200)["rows"]
-        return {f"{row['catalog']}.{row['namespace']}.{row['table']}" for row in rows}
+        listed = {f"{row['catalog']}.{row['namespace']}.{row['table']}" for row in rows}
+        return {table for task in self._world.medallion.tasks() for table in task.writes} - listed
 
 
 class ExactlyOnce:

@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from lakehouse.check.limit import CheckOverdue
+from lakehouse.parts.memory import processor_s
 from limnograph.demo.progress import Progress
+
+HALVES = 2
 
 
 class ScenarioFailed(AssertionError):
@@ -16,18 +20,20 @@ class ScenarioFailed(AssertionError):
 
 
 class ScenarioLog:
-    """Claims and figures of one scenario. `happened`: whether its first half is over."""
+    """Claims and figures of one scenario. `halves`: how many of its two are over; `last`: its newest claim."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name, self.last, self.halves = name, "", 0
         self.figures: dict[str, Any] = {}
         self.claims = 0
         self.failures: list[str] = []
         self.seconds = 0.0
+        self.processor_s = 0.0
 
     def claim(self, sentence: str, holds: object, found: object = None) -> None:
         """Raises ScenarioFailed with what was found instead."""
         self.claims += 1
+        self.last = sentence
         if not holds:
             raise ScenarioFailed(f"{sentence}, but found {found}" if found is not None else sentence)
 
@@ -38,7 +44,7 @@ class ScenarioLog:
     @contextmanager
     def guarded(self) -> Iterator[None]:
         """An error within the block is this scenario's failure, and stops no other."""
-        start = time.monotonic()
+        start, used = time.monotonic(), processor_s() or 0.0
         try:
             yield
         except Exception as error:  # noqa: BLE001 - whatever an engine raises
@@ -46,6 +52,8 @@ class ScenarioLog:
             said = " ".join(str(error).split())[:300]
             self.failures.append(f"{type(error).__name__}: {said} ({place.name}:{place.lineno})")
         self.seconds += time.monotonic() - start
+        self.processor_s += max(0.0, (processor_s() or 0.0) - used)  # what no one waited for is gone
+        self.halves += 1
 
 
 Half = Callable[[ScenarioLog], None]
@@ -71,20 +79,48 @@ class Scenario:
                 self._observe(self.log)
 
 
-def run_all(scenarios: Iterable[Scenario], progress: Progress) -> list[ScenarioLog]:
-    """First halves in order, then second halves in order: Limnograph reads while other scenarios happen."""
-    chosen = list(scenarios)
-    for half in (Scenario.happen, Scenario.observe):
-        for scenario in chosen:
-            before = scenario.log.seconds
-            half(scenario)
-            verdict = f"FAILED: {scenario.log.failures[0]}" if scenario.log.failures else "holds"
-            progress.say(f"{scenario.log.name} ({half.__name__}, {scenario.log.seconds - before:.1f} s): {verdict}")
-    return [scenario.log for scenario in chosen]
+class CurrentStep:
+    """What the check is at. Set by the main thread, read by the one that limits it."""
+
+    def __init__(self) -> None:
+        self.name = "the start of the programs"
 
 
-def summary(logs: Iterable[ScenarioLog], seconds: float, memory_mb: int | None = None) -> dict[str, Any]:
-    """As `limnograph demo --check` prints it. `memory_mb`: memory of all programs at the end."""
+def run_all(scenarios: Iterable[Scenario], progress: Progress, step: CurrentStep | None = None) -> list[ScenarioLog]:
+    """First halves in order, then second halves in order: Limnograph reads while other scenarios happen. When the limit
+    of the check passes, the scenario that was waiting fails, and so does each that was not reached.
+    """
+    chosen, step = list(scenarios), step or CurrentStep()
+    logs = [scenario.log for scenario in chosen]
+    try:
+        for half in (Scenario.happen, Scenario.observe):
+            for scenario in chosen:
+                step.name = f"{scenario.log.name} ({half.__name__})"
+                _run(scenario, half, progress)
+    except CheckOverdue as overdue:
+        for log in logs:
+            if log.halves < HALVES and not log.failures:
+                at = f"waited, {overdue}; its last claim was: {log.last or 'none'}"
+                log.failures.append(at if step.name.startswith(f"{log.name} (") else f"not reached, {overdue}")
+    step.name = "the end of the programs"
+    return logs
+
+
+def _run(scenario: Scenario, half: Callable[[Scenario], None], progress: Progress) -> None:
+    log = scenario.log
+    before, used = log.seconds, log.processor_s
+    half(scenario)
+    verdict = f"FAILED: {log.failures[0]}" if log.failures else "holds"
+    took = f"{log.seconds - before:.1f} s, {log.processor_s - used:.1f} s of processors"
+    progress.say(f"{log.name} ({half.__name__}, {took}): {verdict}")
+
+
+def summary(
+    logs: Iterable[ScenarioLog], seconds: float, memory_mb: int | None = None, cpu_s: float | None = None
+) -> dict[str, Any]:
+    """As `limnograph demo --check` prints it. `memory_mb`: memory of all programs at the end; `cpu_s`: their processor
+    seconds until then.
+    """
     chosen = list(logs)
     failed = [log.name for log in chosen if log.failures]
     return {
@@ -94,5 +130,11 @@ def summary(logs: Iterable[ScenarioLog], seconds: float, memory_mb: int | None =
         "failed": failed,
         "seconds": round(seconds, 1),
         "memory_mb": memory_mb,
-        "figures": {log.name: {**log.figures, "seconds": round(log.seconds, 1)} for log in chosen},
+        "processor_s": None if cpu_s is None else round(cpu_s),
+        "figures": {log.name: _figures(log) for log in chosen},
     }
+
+
+def _figures(log: ScenarioLog) -> dict[str, Any]:
+    """`processor_s`: of all programs meanwhile, those included that work for other scenarios."""
+    return {**log.figures, "seconds": round(log.seconds, 1), "processor_s": round(log.processor_s, 1)}

@@ -10,6 +10,7 @@ from typing import Any
 
 from lakehouse.parts import programs
 from lakehouse.parts.places import Places
+from limnograph.demo.processes.children import Program
 from limnograph.domain.errors import EnvironmentFault
 
 LONGEST_S = 400.0
@@ -30,6 +31,34 @@ readers = [{ job = "*", lag = "1h" }]
 # An expiry pays from 1 GiB on; here it must be visible on kilobytes.
 worth = { freed_bytes = "1 KiB" }
 """
+WATCHED = """\
+# Written by the reference lakehouse. Limnograph's server never reads this file.
+[maintenance]
+mode = "advise"                        # tables without a policy of their own
+master = "local[1]"
+
+[maintenance.spark]
+"spark.driver.memory" = "512m"
+"spark.driver.extraJavaOptions" = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
+[maintenance.catalogs.lake]            # may be written, with the credentials of the settings
+
+[[maintenance.policy]]
+name = "medallion"
+tables = ["lake.bronze.*", "lake.silver.*"]
+actions = ["compact", "manifests"]
+mode = "auto"
+quiet = "5s"                           # a day passes each minute
+worth = { saved_files = 10, paying = false }
+"""
+"""What the maintainer may do while the lakehouse is only watched."""
+
+
+def watching(places: Places) -> Program:
+    """The maintainer as a program that runs until it is stopped."""
+    file = places.root / "maintenance.toml"
+    file.write_text(WATCHED)
+    return programs.limnograph("maintain", places, "--maintenance", str(file), "--watch")
 
 
 def maintain_once(places: Places) -> dict[str, Any]:

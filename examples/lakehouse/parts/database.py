@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def server(places: Places) -> Program:
     if not data.exists():
         _make(places, data)
     options = [part for key, value in OPTIONS.items() for part in ("-c", f"{key}={value}")]
-    command = [program("postgres"), "-D", str(data), "-p", str(places.ports.postgres), "-k", str(places.database)]
+    command = [program("postgres"), "-D", str(data), "-p", str(places.ports.postgres), "-k", ""]
     return Program("postgres", [*_as_postgres(), *command, *options])
 
 
@@ -59,9 +60,18 @@ def _make(places: Places, data: Path) -> None:
         )
 
 
+@cache
 def _as_postgres() -> tuple[str, ...]:
-    """`setpriv` replaces itself by the program, so that signals reach the server."""
-    return ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups") if os.geteuid() == 0 else ()
+    """`setpriv` replaces itself by the program, so that signals reach the server. The user may enter folders that only
+    root may enter, such as a checkout in root's home, where the system lets root give that away.
+    """
+    if os.geteuid() != 0:
+        return ()
+    # A change of the user forgets that the server ends with this process, so that it is said again.
+    plain = ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=TERM")
+    entering = (*plain, "--inh-caps=+dac_override", "--ambient-caps=+dac_override")
+    is_given = subprocess.run([*entering, "true"], capture_output=True, check=False, cwd="/").returncode == 0
+    return entering if is_given else plain
 
 
 def is_ready(places: Places) -> bool:

@@ -40,6 +40,11 @@ class Lake:
         """The shop's database."""
         return database.connect(self.places)
 
+    def close(self) -> None:
+        """End the connection to the shop, for which its database would wait when it is to end."""
+        if "shop" in vars(self):
+            self.shop.close()
+
     @cached_property
     def catalog(self) -> Catalog:
         """The catalog, as PyIceberg opens it."""

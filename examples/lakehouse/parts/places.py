@@ -28,6 +28,9 @@ class Ports(NamedTuple):
     catalog: int = 9502
     standby: int = 9512
     standby_store: int = 9511
+    prometheus: int = 9590
+    alertmanager: int = 9598
+    jobs: int = 9408
     trino: int = 9580
     server: int = 8797
     pipeline: int = 9464
@@ -63,6 +66,7 @@ class Places:
         self.objects = objects or self.root / "objects"
         self.trino = self.root / "trino"
         self.classes = self.root / "classes"
+        self.alerts = self.root / "alerts"
         self.backup = self.root / "backup"
         self.clicks = self.root / "clicks"
         self.kafka = self.root / "kafka"
@@ -82,6 +86,14 @@ class Places:
     @property
     def server(self) -> str:
         return f"http://127.0.0.1:{self.ports.server}"
+
+    @property
+    def prometheus(self) -> str:
+        return f"http://127.0.0.1:{self.ports.prometheus}"
+
+    @property
+    def alertmanager(self) -> str:
+        return f"http://127.0.0.1:{self.ports.alertmanager}"
 
     @property
     def broker(self) -> str:
@@ -112,6 +124,12 @@ class Places:
                 raise Conflict(f"a lakehouse is running in {self.root}; stop it, or pass another --dir") from None
             yield
 
+    def clear(self) -> None:
+        """Delete all state but logs and settings."""
+        for path in (*self._own(), self.classes):
+            if path != self.logs:
+                shutil.rmtree(path, ignore_errors=True)
+
     def renew(self) -> None:
         """Delete the state of an earlier run, and only that."""
         for path in self._own():
@@ -120,7 +138,7 @@ class Places:
             path.mkdir(parents=True, exist_ok=True)
 
     def _own(self) -> tuple[Path, ...]:
-        folders = (self.logs, self.database, self.objects, self.trino, self.backup, self.clicks)
+        folders = (self.logs, self.database, self.objects, self.trino, self.backup, self.clicks, self.alerts)
         return (
             *folders,
             self.kafka,

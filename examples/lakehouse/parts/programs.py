@@ -48,8 +48,10 @@ def compile_catalog(places: Places) -> None:
     """Compile the REST catalog's program once per folder. Raises EnvironmentFault."""
     if (places.classes / "org").exists():
         return
-    source = Path(__file__).with_name("LakeRest.java")
-    command = [f"{java_home()}/bin/javac", "-nowarn", "-cp", f"{STACK}/rest/*", "-d", str(places.classes), str(source)]
+    source, compiler = Path(__file__).with_name("LakeRest.java"), Path(java_home()) / "bin" / "javac"
+    if not compiler.exists():
+        raise EnvironmentFault(f"{compiler} is missing: install a JDK 17, e.g. openjdk-17-jdk-headless (Debian)")
+    command = [str(compiler), "-nowarn", "-cp", f"{STACK}/rest/*", "-d", str(places.classes), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise EnvironmentFault(f"javac refused {source.name}: {done.stderr[-500:]}")

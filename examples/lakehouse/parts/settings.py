@@ -38,8 +38,9 @@ vcpu_hour = 50
 """
 
 
-def limnograph_toml(places: Places) -> str:
-    """The settings file. docs/settings.md has all keys."""
+def limnograph_toml(places: Places, *, alerts: bool = False) -> str:
+    """The settings file. docs/settings.md has all keys. `alerts`: whether Prometheus and Alertmanager run."""
+    alerted = f'[prometheus.main]\nurl = "{places.prometheus}"\n\n[alertmanager]\nurl = "{places.alertmanager}"\n\n'
     return f"""\
 # Written by the reference lakehouse at every start.
 [meta]
@@ -61,7 +62,7 @@ exclude = ["lake.limnograph.**", "lake.aside.**"]
 [pipeline]
 metrics = "127.0.0.1:{places.ports.pipeline}"
 
-[auth]
+{alerted if alerts else ""}[auth]
 mode = "none"
 
 [server]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lakehouse.access.tiers import rules_json
-from lakehouse.parts import database, programs
+from lakehouse.parts import alerting, database, programs
 from lakehouse.parts.places import Places
 from lakehouse.parts.settings import limnograph_toml
 from limnograph.demo.processes.children import ChildProcess, ChildProcesses, answers
@@ -21,14 +21,18 @@ READY_S = 180.0
 
 @contextmanager
 def running(
-    places: Places, progress: Progress, more: Callable[[ChildProcesses, ChildProcess], None] | None = None
+    places: Places,
+    progress: Progress,
+    more: Callable[[ChildProcesses, ChildProcess], None] | None = None,
+    *,
+    alerts: bool = False,
 ) -> Iterator[ChildProcesses]:
     """The lakehouse, ready; leaving the block ends it. `more`: starts other programs instead of Trino, and receives the
-    catalog. Raises EnvironmentFault: a part is missing or does not start.
+    catalog; `alerts`: with Prometheus and Alertmanager. Raises EnvironmentFault: a part is missing or does not start.
     """
     programs.ensure_installed()
     places.renew()
-    places.settings.write_text(limnograph_toml(places))
+    places.settings.write_text(limnograph_toml(places, alerts=alerts))
     places.rules.write_text(rules_json())
     with ChildProcesses(places.logs, progress) as children:
         store = children.start(programs.store(places))
@@ -42,6 +46,8 @@ def running(
         catalog = children.start(programs.catalog(places))
         children.wait_until(catalog, lambda: answers(f"{places.catalog}/v1/config"), READY_S)
         progress.say("the REST catalog is up")
+        if alerts:
+            alerting.start(children, places, progress)
         # The observer first: it sees the first commit.
         watching = children.start(programs.limnograph("serve", places))
         trino = children.start(programs.trino(places)) if more is None else None
