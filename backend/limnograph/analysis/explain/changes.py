@@ -44,15 +44,17 @@ class Levels:
         return [each.best for each in self.onsets]
 
 
-def find_levels(values: Floats, kept: float, among: Sequence[int] | None = None) -> Levels:
+def find_levels(
+    values: Floats, kept: float, among: Sequence[int] | None = None, supported: float = SUPPORTED
+) -> Levels:
     """Levels whose changes have at least `kept` squared standard errors, given their neighbours.
 
-    `among`: indexes to examine, instead of all.
+    `among`: indexes to examine, instead of all. `supported`: minimum log Bayes factor without extreme runs.
     """
     proposed, own = _propose(values) if among is None else list(among), wander(values)
     for _ in range(2):
         around = noise(values - levels(values, proposed), len(proposed) + 1)
-        onsets = _prune(values, proposed, Background(around, own), kept)
+        onsets = _prune(values, proposed, Background(around, own), kept, supported)
         proposed = [each.best for each in onsets]
     return Levels(onsets, around, levels(values, proposed))
 
@@ -83,7 +85,7 @@ def _propose(values: Floats) -> list[int]:
     return [int(edges[place]) for place in found]
 
 
-def _prune(values: Floats, proposed: list[int], around: Background, kept: float) -> list[Onset]:
+def _prune(values: Floats, proposed: list[int], around: Background, kept: float, supported: float) -> list[Onset]:
     """Backward elimination: remove the weakest change and test its neighbours again, until all are `kept`."""
     places = [place for place in proposed if EDGE <= place <= values.size - EDGE]
     onsets = [_step(values, stretch, around) for stretch in stretches(places, values.size)]
@@ -98,7 +100,7 @@ def _prune(values: Floats, proposed: list[int], around: Background, kept: float)
     judged = _judged(values, places, around)
     while judged:
         weakest = min(range(len(judged)), key=lambda k: judged[k].supported)
-        if judged[weakest].supported >= SUPPORTED:
+        if judged[weakest].supported >= supported:
             break
         judged.pop(weakest)
         for k in range(max(0, weakest - 1), min(len(judged), weakest + 1)):

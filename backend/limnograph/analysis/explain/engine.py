@@ -14,6 +14,7 @@ from limnograph.analysis.explain.given import given_moves
 from limnograph.analysis.explain.normalise import NormalisedSeries, normalise
 from limnograph.analysis.explain.onset import step_onset
 from limnograph.analysis.explain.ramp import FittedChange, moves
+from limnograph.analysis.explain.reads import with_reads
 from limnograph.analysis.explain.structure import structure
 from limnograph.analysis.explain.verdict import CaseFindings, tell, too_little
 from limnograph.analysis.explain.weights import ChangeToExplain
@@ -51,10 +52,10 @@ def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
     if len(job) < LEAST_RUNS:
         return too_little(case.id, len(job), LEAST_RUNS)
     normal = normalise(job, controls, load, KEPT)
-    if onsets is None:
-        normal = with_recurring(job, known, normal, KEPT)
-    found = _moves(job, normal) if onsets is None else given_moves(job, normal, onsets)
     unusual = structure(known)
+    if onsets is None:
+        normal = with_recurring(job, known, with_reads(job, known, unusual.ratio, normal, KEPT), KEPT)
+    found = _moves(job, normal) if onsets is None else given_moves(job, normal, onsets)
     mending = _mending(known)
     ends_of = [_ends(job, found[k - 1], each) if k else False for k, each in enumerate(found)]
     asked = [

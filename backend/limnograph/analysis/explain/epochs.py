@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from limnograph.analysis.explain.case import CaseCommits, CaseSeries, Floats, Ints
-from limnograph.analysis.explain.changes import find_levels
+from limnograph.analysis.explain.changes import SUPPORTED, find_levels
 from limnograph.analysis.explain.lag import HOUR_MS, soon_ms
 from limnograph.analysis.explain.noise import Noise
 from limnograph.analysis.explain.normalise import NormalisedSeries
@@ -28,19 +28,22 @@ LEAST_WIDTH, MOST_WIDTH, LONGEST_MS = 3, 96, 6 * HOUR_MS
 """Minimum and maximum runs of a proposed rise, and its maximum duration."""
 EXPECTED = 0.7
 """Share of the usually required evidence: here a change is expected."""
+EXACT = (0.4, 0.5)
+"""The same share, and the log Bayes factor, where it is also known at which run each rise begins: none is searched."""
 
 
 def with_recurring(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries, kept: float) -> NormalisedSeries:
     """The same series with those proposed rises among its levels that pass the test."""
-    found = _proposed(job, commits, normal)
+    found, exact = _proposed(job, commits, normal)
     if not found:
         return normal
     places = sorted({*normal.levels.places, *found})
-    return replace(normal, levels=find_levels(normal.values, EXPECTED * kept, places))
+    share, supported = EXACT if exact else (EXPECTED, SUPPORTED)
+    return replace(normal, levels=find_levels(normal.values, share * kept, places, supported))
 
 
 @dataclass(frozen=True, slots=True)
-class _Rises:
+class ResidualRises:
     """Rises with a given first run, and first run after them, in the whitened residuals of the levels."""
 
     white: Floats
@@ -57,16 +60,23 @@ class _Rises:
         return np.asarray(score), np.asarray(first**2 * (1 + noise.phi**2) + unit**2 * (stops - starts - 1))
 
 
-def _proposed(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries) -> set[int]:
-    observed = np.flatnonzero((commits.at >= job.at[0]) & (commits.at < job.at[-1]))
+def residual_rises(normal: NormalisedSeries) -> ResidualRises:
+    """Rises in what the levels of a series leave."""
+    white = normal.levels.noise.whiten(normal.values - normal.levels.level)
+    return ResidualRises(white, np.concatenate([[0.0], np.cumsum(white)]), normal.levels.noise)
+
+
+def _proposed(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries) -> tuple[set[int], bool]:
+    """Edges of the proposed rises, and whether it is known for all of these commits which run read them first."""
+    told = np.where(np.isfinite(commits.first_read_at), commits.first_read_at, commits.at)
+    observed = np.flatnonzero((commits.at >= job.at[0]) & (told < job.at[-1]))
     kind, size = commits.kind[observed], int(commits.kind.max(initial=-1)) + 1
     made = np.bincount(kind, minlength=size)
     asked = (made >= LEAST_COMMITS) & (made <= MOST_COMMITS)
     observed, kind = observed[asked[kind]], kind[asked[kind]]
-    noise = normal.levels.noise
-    white = noise.whiten(normal.values - normal.levels.level)
-    rises = _Rises(white, np.concatenate([[0.0], np.cumsum(white)]), noise)
-    starts = np.searchsorted(job.at, commits.at[observed])
+    rises = residual_rises(normal)
+    known = np.isfinite(commits.first_read_at[observed])
+    starts = np.searchsorted(job.at, told[observed])
     clear = np.zeros(size, bool)
     for span in SPANS:
         stops = np.searchsorted(job.at, job.at[starts] + span * max(HOUR_MS, job.gap_ms))
@@ -75,15 +85,18 @@ def _proposed(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries) -
         total = np.bincount(kind[fits], information, size)
         clear |= np.bincount(kind[fits], score, size) >= CLEAR * np.sqrt(np.maximum(total, 1e-12))
     found: set[int] = set()
-    for start in starts[clear[kind]]:
-        found |= _best(job, rises, int(start), normal.levels.places)
-    return found
+    for start, exact in zip(starts[clear[kind]], known[clear[kind]], strict=True):
+        found |= _best(job, rises, int(start), normal.levels.places, exact=bool(exact))
+    return found, bool(known[clear[kind]].all())
 
 
-def _best(job: CaseSeries, rises: _Rises, place: int, changes: Sequence[int]) -> set[int]:
-    """First run, and first run after it, of the clearest rise that begins soon after a commit; empty if none does."""
-    last = int(np.searchsorted(job.at, job.at[place] + 2 * soon_ms(job.gap_ms)))
-    first = np.arange(max(place, 2), max(last, place + 3))
+def _best(job: CaseSeries, rises: ResidualRises, place: int, changes: Sequence[int], *, exact: bool) -> set[int]:
+    """First run, and first run after it, of the clearest rise that begins soon after a commit; empty if none does.
+
+    `exact`: `place` is the run that read the commit first; else the rise may begin later.
+    """
+    soon = int(np.searchsorted(job.at, job.at[place] + 2 * soon_ms(job.gap_ms)))
+    first = np.arange(max(place, 2), place + 1 if exact else max(soon, place + 3))
     longest = int(np.clip(LONGEST_MS / max(job.gap_ms, 1.0), 2 * LEAST_WIDTH, MOST_WIDTH))
     width = np.arange(LEAST_WIDTH, longest + 1)
     starts, stops = (each.ravel() for each in np.broadcast_arrays(first[:, None], first[:, None] + width))

@@ -53,8 +53,10 @@ def onset_mass(committed: Floats, first_read: Floats, starts: Floats, before: Fl
     mass[closed > horizon_ms(gap_ms)] = 0.0
     known = np.isfinite(first_read)
     if known.any():
-        here = starts[None, :] == first_read[known, None]
-        mass[known] = np.where(here, READ_KNOWN, (1 - READ_KNOWN) * mass[known] * (starts > first_read[known, None]))
+        # A run that failed has no duration: the first one affected is the next that has.
+        later = starts[None, :] >= first_read[known, None]
+        here = later & (before[None, :] < first_read[known, None])
+        mass[known] = np.where(here, READ_KNOWN, (1 - READ_KNOWN) * mass[known] * later)
     return mass
 
 
