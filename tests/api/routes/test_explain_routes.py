@@ -138,6 +138,22 @@ def test_the_snapshots_that_runs_read_decide_between_commits() -> None:
     assert [each["commit_id"] for each in found["hypotheses"] if each["kind"] == "commit"] == [str(BIG)]
 
 
+@pytest.mark.parametrize(("silent", "grade"), [(SLOW, "declared"), (SLOW - 8 * HOUR, "exact")])
+def test_what_a_run_read_is_known_unless_a_run_before_it_did_not_report(silent: int, grade: str) -> None:
+    engine = burst()
+    by_time = sorted((int(r["committed_at"]), int(r["snapshot_id"])) for r in _rows(engine))
+
+    def read(at: int) -> int | None:
+        """Two runs in a row do not report; if they are the first slow ones, the next one did not read the burst first."""
+        if silent <= at < silent + 10 * MINUTE:
+            return None
+        return [snapshot for committed, snapshot in by_time if committed <= at][-1]
+
+    found = get(told(engine, runs("churn", 60, 2.5, read=read)))["explanation"]
+    assert found["blamed"] == [str(BIG)]
+    assert found["hypotheses"][0]["grade"] == grade
+
+
 def _rows(engine: MemoryEngine) -> list[dict[str, Any]]:
     from limnograph.ports.query_engine import MetaQuery
 

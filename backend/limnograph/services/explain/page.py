@@ -199,7 +199,7 @@ def _graded(answer: Explanation, asked: ExplainQuestion, linked: LinkedJob) -> E
     for each in answer.hypotheses:
         grade: Grade | None = None
         if each.kind == "commit":
-            grade = "exact" if each.table in asked.reads_known else declared
+            grade = "exact" if (each.table, each.commit_id) in asked.reads_known else declared
         found.append(msgspec.structs.replace(each, grade=grade))
     return msgspec.structs.replace(answer, hypotheses=found)
 

@@ -41,7 +41,7 @@ NO_LOAD = "Prometheus did not respond ({}): the job's load is unknown."
 class ExplainQuestion(NamedTuple):
     """A case and what its page shows.
 
-    `reads_known`: tables with known reads by run
+    `reads_known`: table and id of each commit for which it is known which run read it first
     `used`: resources of the job, which are shown but not weighed
     `notes`: what is missing
     """
@@ -49,7 +49,7 @@ class ExplainQuestion(NamedTuple):
     case: Case
     runs: list[RunRecord]
     histories: list[History]
-    reads_known: frozenset[str]
+    reads_known: frozenset[tuple[str, str]]
     words: Words
     used: Mapping[Signal, ToldSeries]
     notes: list[str]
@@ -110,15 +110,15 @@ class Questions:
         """The question for the engine. Blocks. Raises SourceError."""
         start, end = asked.windows.start, asked.windows.end
         since = to_micros(min(asked.windows.since, start - HISTORY_MS))
-        histories, known = [], set()
+        histories: list[History] = []
+        known: set[tuple[str, str]] = set()
         commits: list[CaseCommit] = []
         for name, runs in zip(names, read, strict=True):
             history = self._tables.since(name, since)
             histories.append(history)
             read_first = first_reads(history, runs)
             commits += commits_of(history, since, to_micros(end), read_first)
-            if read_first:
-                known.add(str(history.name))
+            known.update((str(history.name), str(snapshot_id)) for snapshot_id in read_first)
         case = Case(
             id=f"{names[0]}/{asked.job.name}",
             job=series_of(asked.job.name, read[0]),

@@ -15,8 +15,9 @@ NEVER = 8.64e15
 def first_reads(history: History, runs: Sequence[RunRecord]) -> Mapping[int, float]:
     """Snapshot -> start (ms) of the first run that read it, if two consecutive runs report what they read.
 
-    Snapshots after the newest one read were not read yet: NEVER. A run without a known start shows that a snapshot was
-    read, but not when.
+    Snapshots after the newest one read were not read yet: NEVER. Between a run that does not report what it read and
+    the next one that does, nothing is known: it may have read them first. A run without a known start shows that a
+    snapshot was read, but not when.
     """
     position: dict[int, int] = {}
     for index, snapshot_id in enumerate(history.main_ids):
@@ -24,17 +25,21 @@ def first_reads(history: History, runs: Sequence[RunRecord]) -> Mapping[int, flo
     ids = history.main_ids
     found: dict[int, float] = {}
     last: int | None = None
-    told = [run for run in runs if run.read_snapshot_id is not None]
-    for run in sorted(told, key=lambda run: run.began):
-        here = position.get(run.read_snapshot_id or 0)
+    sure = True
+    for run in sorted(runs, key=lambda run: run.began):
+        if run.read_snapshot_id is None:
+            sure = False
+            continue
+        here = position.get(run.read_snapshot_id)
         if here is None:
             last = None
             continue
-        if last is not None and run.started_at is not None:
+        if sure and last is not None and run.started_at is not None:
             for index in range(last + 1, here + 1):
                 found.setdefault(ids[index], run.started_at / MICROS_PER_MS)
         last = max(here, last if last is not None else here)
-    if last is not None and told:
+        sure = True
+    if sure and last is not None:
         for index in range(last + 1, len(ids)):
             found.setdefault(ids[index], NEVER)
     return found
