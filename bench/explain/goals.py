@@ -52,6 +52,7 @@ def goals(results: Row) -> list[Goal]:
     return [
         *(_public(results["public"]) if "public" in results else ()),
         *(_held_out(results.get("third")) if "third" in results or "heldout" in results else ()),
+        *_known_reads(results.get("known_reads", {})),
         *_lab(results.get("lab", {})),
         *_size(results.get("performance")),
     ]
@@ -82,6 +83,19 @@ def _held_out(part: Row | None) -> Iterator[Goal]:
     yield Goal("third", "false blame", ours.get("false_blame"), 0.05, most=True)
     scenario = f" ({name})" if name else ""
     yield Goal("third", f"worst innocent scenario{scenario}: false blame", blame, 0.10, most=True)
+
+
+def _known_reads(found: Row) -> Iterator[Goal]:
+    """Goals where it is known what each run read."""
+    for part, row in found.items():
+        ours, told = (row["methods"][name]["pooled"] for name in (OURS, ORACLE))
+        where = f"{part}, known reads"
+        if part == "public":
+            yield Goal(where, "top-1", ours["top1"], 0.95)
+        else:
+            yield Goal(where, "top-1 to the oracle's", ours["top1"] / told["top1"] if told["top1"] else None, 0.95)
+        yield Goal(where, "precision", ours["precision"], 0.90)
+        yield Goal(where, "false blame", ours["false_blame"], 0.05, most=True)
 
 
 def _lab(lab: Row) -> Iterator[Goal]:

@@ -19,9 +19,9 @@ SEEN = 1.2
 """Smallest ratio of an effect that is clearly visible in one case."""
 
 
-def with_reads(cases: Iterable[Labelled]) -> list[Labelled]:
-    """The guilty cases, with `first_read_at` (epoch ms) of every commit."""
-    return [Labelled(_reading(each), each.truth) for each in cases if each.truth.guilty]
+def with_reads(cases: Iterable[Labelled], *, innocent: bool = False) -> list[Labelled]:
+    """The guilty cases (and the innocent ones), with `first_read_at` (epoch ms) of every commit."""
+    return [Labelled(_reading(each), each.truth) for each in cases if innocent or each.truth.guilty]
 
 
 def _reading(labelled: Labelled) -> dict[str, object]:

@@ -19,6 +19,7 @@ from explain import heldout, synthetic, tcpd, third
 from explain.baselines import baselines
 from explain.cases import Labelled, read
 from explain.goals import ORACLE, OURS
+from explain.known_reads import with_reads
 from explain.lab import CLOCKS, experiments
 from explain.methods import Method, Run, oracle, ours, run
 from explain.misses import reasons
@@ -71,6 +72,27 @@ def _heldout(asked: argparse.Namespace) -> dict[str, Any]:
 
 def _third(asked: argparse.Namespace) -> dict[str, Any]:
     return _compared("third", third.cases(third.SEED, asked.third_cases), asked.third_cases, third.SEED)
+
+
+def _known_reads(asked: argparse.Namespace) -> dict[str, Any]:
+    """Explain's and the oracle's scores on the cases of both judged generators, if it is known what each run read."""
+    drawn = {
+        "public": (PUBLIC_SEED, asked.cases, synthetic.cases),
+        "third": (third.SEED, asked.third_cases, third.cases),
+    }
+    found: dict[str, Any] = {}
+    for part, (seed, each, generator) in drawn.items():
+        cases = with_reads(generator(seed, each), innocent=True)
+        print(f"{part} generator with known reads, seed {seed}, {each} cases a scenario")
+        runs = {name: _printed(name, method, cases) for name, method in ((OURS, ours), (ORACLE, oracle))}
+        found[part] = {
+            "seed": seed,
+            "cases_each": each,
+            "cases": len(cases),
+            "methods": {name: _scores(done) for name, done in runs.items()},
+            "misses": reasons(cases, runs[OURS].judged, runs[ORACLE].judged),
+        }
+    return found
 
 
 def _stress(asked: argparse.Namespace) -> dict[str, Any]:
@@ -170,6 +192,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any] | None]] = {
     "stress": _stress,
     "heldout": _heldout,
     "third": _third,
+    "known_reads": _known_reads,
     "lab": _lab,
     "tcpd": _tcpd,
     "performance": _performance,

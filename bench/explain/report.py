@@ -11,7 +11,7 @@ from pathlib import Path
 
 from explain.goals import ORACLE, OURS, Row, goals
 from explain.misses import REASONS
-from explain.report_text import ENDING, LAB, LIMITS, OPENING, SECOND, THIRD
+from explain.report_text import ENDING, KNOWN_READS, LAB, LIMITS, OPENING, SECOND, THIRD
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).with_name("results.json")
@@ -82,6 +82,34 @@ def _scenarios(part: Row) -> str:
 
 def _samples(value: float | str | None) -> str:
     return _share(value, 0)
+
+
+def _known_reads(parts: Row) -> list[str]:
+    """Explain's and the oracle's scores where it is known what each run read."""
+    if not parts:
+        return []
+    told = ["## Known reads\n", KNOWN_READS]
+    for part, found in parts.items():
+        mine, oracle = (found["methods"][name] for name in (OURS, ORACLE))
+        rows = [
+            [
+                name,
+                _share(row["top1"]),
+                _share(oracle[name]["top1"]),
+                *(_share(row[key]) for key in ("top3", "precision", "recall")),
+                _samples(row["onset_median"]),
+                _share(row["false_blame"]),
+                _share(row["ece"], 3),
+            ]
+            for name, row in mine.items()
+        ]
+        head = ["scenario", "top-1", "oracle", "top-3", "precision", "recall", "onset error", "false blame", "ECE"]
+        told += [
+            f"The {part} generator, seed {found['seed']}, {found['cases_each']} cases a scenario:\n",
+            _table(head, rows),
+            f"\nCPU p95: {mine['pooled']['p95_ms']:.0f} ms. {_why(part, found)}\n",
+        ]
+    return told
 
 
 def _innocent(part: Row) -> str:
@@ -186,12 +214,22 @@ def _why(part: str, found: Row) -> str:
     )
 
 
+def _engines(measured: dict[str, list[str]]) -> str:
+    """The commits of the engine that the parts were measured with."""
+    if len(measured) == 1:
+        return f"Measured with the engine as of commit {next(iter(measured))}.\n"
+    told = "; ".join(f"{', '.join(parts)} as of commit {engine}" for engine, parts in measured.items())
+    return f"Measured with the engine: {told}.\n"
+
+
 def document(results: Row) -> str:
     """The page, without parts that were not measured."""
-    engines = sorted(set(results.get("engine", {}).values()))
+    measured: dict[str, list[str]] = {}
+    for part, engine in results.get("engine", {}).items():
+        measured.setdefault(engine, []).append(part.replace("_", " "))
     parts = [
         OPENING,
-        *([f"Measured with the engine as of commit {', '.join(engines)}.\n"] if engines else []),
+        *([_engines(measured)] if measured else []),
         "## Goals\n",
         _table(["where", "what", "goal", "measured", "verdict"], [each.row() for each in goals(results)]),
         "",
@@ -214,6 +252,7 @@ def document(results: Row) -> str:
             _innocent(found),
         ]
         parts += ["", "### Misses\n", _misses(found)]
+    parts += _known_reads(results.get("known_reads", {}))
     if "stress" in results:
         size = f"The public laws made harder, {results['stress']['cases_each']} cases a scenario."
         parts += ["## Stress\n", size + "\n", _stress(results["stress"])]

@@ -28,6 +28,12 @@ Where the oracle is wrong the cause looks like any other commit of its writer, o
 more exact onsets cannot mend that, knowing which run read what (`first_read_at`) can. What is left is mostly rises that
 are slow, short or repeated, and changes beside those of other jobs or of the load: see the tables of misses."""
 
+KNOWN_READS = """\
+The same cases, with the first read of every commit (`first_read_at`), as jobs report it that name the snapshot they
+read. A commit is first read by the next run, a guilty one by the run that it slowed, and no later commit of its table
+before that. The oracle knows the true onsets as well.
+"""
+
 SECOND = """\
 Other laws than the public generator's, of our own making and kept out of tuning: hourly, 10- and 15-minute and
 irregular schedules with missing runs, 1 to 20 tables with seven kinds of writers (operations, cadence, sizes and

@@ -144,7 +144,7 @@ def test_what_a_run_read_is_known_unless_a_run_before_it_did_not_report(silent: 
     by_time = sorted((int(r["committed_at"]), int(r["snapshot_id"])) for r in _rows(engine))
 
     def read(at: int) -> int | None:
-        """Two runs in a row do not report; if they are the first slow ones, the next one did not read the burst first."""
+        """Two runs do not report; if they are the first slow ones, the next one did not read the burst first."""
         if silent <= at < silent + 10 * MINUTE:
             return None
         return [snapshot for committed, snapshot in by_time if committed <= at][-1]

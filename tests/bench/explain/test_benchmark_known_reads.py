@@ -7,7 +7,7 @@ from explain import heldout, synthetic
 from explain.cases import Labelled
 from explain.known_reads import NEVER, alone, with_reads
 from explain.methods import ours, run
-from explain.score import Judged
+from explain.score import Judged, per_scenario
 
 pytestmark = pytest.mark.xdist_group("benchmark-floors")
 CASES = [*synthetic.cases(81, 4), *heldout.cases(83, 4)]
@@ -43,3 +43,10 @@ def test_the_commit_that_one_run_read_first_and_alone_is_ranked_first(judged: li
 def test_known_reads_improve_the_ranking_of_all_cases(judged: list[tuple[Labelled, Judged]]) -> None:
     without = run(ours, [each for each in CASES if each.truth.guilty]).judged
     assert share([answer for _, answer in judged]) >= share(without) + 0.05
+
+
+def test_with_known_reads_the_guilty_commit_is_almost_always_first_and_innocent_jobs_are_left_alone() -> None:
+    pooled = per_scenario(run(ours, with_reads(synthetic.cases(87, 4), innocent=True)).judged)["pooled"]
+    assert pooled.top1 >= 0.85
+    assert pooled.precision >= 0.9
+    assert pooled.false_blame <= 0.13

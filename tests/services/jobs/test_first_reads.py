@@ -1,4 +1,4 @@
-"""Which run read a snapshot first: known between two runs that report what they read, and not across one that does not."""
+"""Which run read a snapshot first: known between two runs that report their reads, not across one that does not."""
 
 from __future__ import annotations
 

@@ -1,0 +1,53 @@
+"""Where it is known what each run read, rises are found at first reads that are too small or too short elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from explain_cases import GUILTY, MINUTE, START, answered, burst, case, commit, ordinary, runs, slowed
+from limnograph.analysis.explain.lag import READ_KNOWN, onset_mass
+
+COUNT, FIRST = 1200, 700
+
+
+def read(commits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The commits with their first reads, by the next of the runs that start every five minutes."""
+    starts = START + np.arange(COUNT * 2) * 5 * MINUTE
+    told = [float(starts[np.searchsorted(starts, each["committed_at"])]) for each in commits]
+    return [{**each, "first_read_at": at} for each, at in zip(commits, told, strict=True)]
+
+
+def test_a_short_rise_at_the_first_read_of_an_unusual_commit_is_found_only_if_the_read_is_known() -> None:
+    job = slowed(runs(COUNT, noise=0.06), FIRST, 1.1, FIRST + 20)
+    commits = [*ordinary(105), burst(5 * FIRST - 3)]
+    assert not answered(case(job, commits)).changes
+    assert answered(case(job, read(commits))).blamed == [GUILTY]
+
+
+def test_without_a_rise_the_first_read_of_an_unusual_commit_is_no_change() -> None:
+    found = answered(case(runs(COUNT, noise=0.06), read([*ordinary(105), burst(5 * FIRST - 3)])))
+    assert not found.blamed
+
+
+def test_small_rises_after_the_commits_of_a_kind_are_found_at_their_first_reads() -> None:
+    rng = np.random.default_rng(8)
+    job, repairs = runs(COUNT, noise=0.07), []
+    for index in range(9):
+        first = 90 + 117 * index
+        job = slowed(job, first, 1.06, first + 14)
+        repairs.append(commit(f"repair-{index}", 5 * first - rng.uniform(1, 4), operation="overwrite", app_id="fix"))
+    others = [each for seed in range(3) for each in ordinary(90, 66, seed, table=f"lake.sales.t{seed}")]
+    known, unknown = (answered(case(job, told)) for told in (read([*others, *repairs]), [*others, *repairs]))
+    assert all(name.startswith("repair-") for name in known.blamed)
+    assert len(known.blamed) >= 5
+    assert not unknown.blamed
+
+
+def test_if_the_run_that_read_first_has_no_duration_the_next_one_is_the_first_affected() -> None:
+    starts = np.array([0.0, 10.0, 30.0, 40.0]) * MINUTE
+    before = np.array([-10.0, 0.0, 10.0, 30.0]) * MINUTE
+    mass = onset_mass(np.array([15.0 * MINUTE]), np.array([20.0 * MINUTE]), starts, before, 10.0 * MINUTE)[0]
+    assert mass.argmax() == 2
+    assert mass[2] == READ_KNOWN
