@@ -8,13 +8,12 @@ import numpy as np
 
 from limnograph.analysis.explain.attribution import attribute
 from limnograph.analysis.explain.case import CaseCommits, CaseSeries, Floats, commits, series
-from limnograph.analysis.explain.epochs import with_recurring
+from limnograph.analysis.explain.epochs import with_reads, with_recurring
 from limnograph.analysis.explain.floods import gathered
 from limnograph.analysis.explain.given import given_moves
 from limnograph.analysis.explain.normalise import NormalisedSeries, normalise
 from limnograph.analysis.explain.onset import step_onset
 from limnograph.analysis.explain.ramp import FittedChange, moves
-from limnograph.analysis.explain.reads import with_reads
 from limnograph.analysis.explain.structure import structure
 from limnograph.analysis.explain.verdict import CaseFindings, tell, too_little
 from limnograph.analysis.explain.weights import ChangeToExplain

@@ -2,6 +2,11 @@
 
 Which of a kind's commits slow the job is unknown: if their mean stands out, the best rise after each is proposed as two
 changes of level, and each is tested like any other.
+
+Likewise rises that begin exactly at the first run that read an unusual commit (`with_reads`). A search pays for each
+run at which a change could begin; where runs report what they read, only those that read something first are candidates.
+Each is weighed as the attribution does: the Bayes factor of a rise there (mean over its lengths; `onset._support`)
+times the prior of its commits (`weights.BY_COMMIT`, `structure`).
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ from limnograph.analysis.explain.changes import SUPPORTED, find_levels
 from limnograph.analysis.explain.lag import HOUR_MS, soon_ms
 from limnograph.analysis.explain.noise import Noise
 from limnograph.analysis.explain.normalise import NormalisedSeries
+from limnograph.analysis.explain.onset import EFFECT_SCALE
 
 SPANS = (1.0, 2.0, 3.0)
 """Hours after a commit (or gaps of the job, if longer) over which the mean is taken."""
@@ -30,6 +36,11 @@ EXPECTED = 0.7
 """Share of the usually required evidence: here a change is expected."""
 EXACT = (0.4, 0.5)
 """The same share, and the log Bayes factor, where it is also known at which run each rise begins: none is searched."""
+MOST_READS = 64
+"""Maximum runs to examine: those that first read the most unusual commits."""
+MOST_LENGTHS = 48
+LIKELY = 1.5
+"""Minimum log odds, prior and evidence together, of a rise to propose it."""
 
 
 def with_recurring(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries, kept: float) -> NormalisedSeries:
@@ -110,3 +121,47 @@ def _best(job: CaseSeries, rises: ResidualRises, place: int, changes: Sequence[i
     low, high = int(starts[best]), int(stops[best])
     taken = any(low - LEAST_WIDTH <= change <= high + LEAST_WIDTH for change in changes)
     return {low, high} if squared[best] >= SHOWN and not taken else set()
+
+
+def with_reads(
+    job: CaseSeries, commits: CaseCommits, ratio: Floats, normal: NormalisedSeries, kept: float
+) -> NormalisedSeries:
+    """The same series with those proposed rises among its levels that pass the test.
+
+    `ratio`: likelihood ratio of guilt of each commit.
+    """
+    known = (commits.first_read_at >= job.at[0]) & (commits.first_read_at <= job.at[-1])
+    if not known.any():
+        return normal
+    places = np.searchsorted(job.at, commits.first_read_at[known])
+    prior = np.bincount(places, ratio[known], len(job)) / len(commits)
+    rises = residual_rises(normal)
+    found: set[int] = set()
+    for place in np.argsort(-prior, kind="stable")[:MOST_READS].tolist():
+        lengths = _lengths(job, place, normal.levels.places)
+        if prior[place] > 0 and lengths.size:
+            found |= _rise(rises, place, lengths, float(np.log(prior[place])))
+    if not found:
+        return normal
+    places_of = sorted({*normal.levels.places, *found})
+    return replace(normal, levels=find_levels(normal.values, EXPECTED * kept, places_of))
+
+
+def _lengths(job: CaseSeries, place: int, changes: list[int]) -> Ints:
+    """Possible first runs after a rise that begins at `place`: none where a change next to it was found already."""
+    edges = np.array([0, *changes, len(job) - 2])
+    after = int(np.searchsorted(edges, place, side="right"))
+    if after == edges.size or place - edges[after - 1] <= LEAST_WIDTH or edges[after] - place <= LEAST_WIDTH:
+        return np.empty(0, np.int64)
+    last = min(int(edges[after]), int(np.searchsorted(job.at, job.at[place] + LONGEST_MS)))
+    return np.unique(np.linspace(place + LEAST_WIDTH, last, MOST_LENGTHS).astype(np.int64))
+
+
+def _rise(rises: ResidualRises, place: int, stops: Ints, prior: float) -> set[int]:
+    """First run, and first run after it, of the rise that begins at `place`, if it is likely enough."""
+    score, information = rises.measured(np.full(stops.size, place), stops)
+    gain = information * EFFECT_SCALE**2
+    support = 0.5 * np.maximum(score, 0.0) ** 2 / information * gain / (1 + gain) - 0.5 * np.log1p(gain)
+    top = float(support.max())
+    likely = top + float(np.log(np.exp(support - top).mean())) + prior >= LIKELY
+    return {place, int(stops[support.argmax()])} if likely else set()
