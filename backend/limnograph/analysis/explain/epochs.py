@@ -4,7 +4,7 @@ Which of a kind's commits slow the job is unknown: if their mean stands out, the
 changes of level, and each is tested like any other.
 
 Likewise rises that begin exactly at the first run that read an unusual commit (`with_reads`). A search pays for each
-run at which a change could begin; where runs report what they read, only those that read something first are candidates.
+run at which a change could begin; where runs report what they read, those that read something first are candidates.
 Each is weighed as the attribution does: the Bayes factor of a rise there (mean over its lengths; `onset._support`)
 times the prior of its commits (`weights.BY_COMMIT`, `structure`).
 """
