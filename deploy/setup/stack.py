@@ -1,5 +1,5 @@
 """Install services from Maven into .tools: those of `make test-stack` into `stack` (a REST catalog, an S3 endpoint),
-with `--stream` those of the lakehouse's long form into `stream` (Kafka, Debezium, Spark's Kafka source).
+with `--stream` those of the lakehouse's stream into `stream` (Kafka, Debezium, Spark's Kafka source).
 
 One folder of jars for each `NAME.xml` of the set, resolved by Maven into the checkout, checked against `NAME.lock`
 (SHA-256). Does nothing when all are there and right. `--update` writes new locks after a version changed.

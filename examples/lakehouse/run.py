@@ -6,32 +6,21 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import date
 from pathlib import Path
 
 from lakehouse.check.catalogue import FORMS, names, scenarios
 from lakehouse.check.limit import CheckOverdue, limited
-from lakehouse.check.observer import Observer
-from lakehouse.check.scenario import CurrentStep, Scenario, run_all, summary
-from lakehouse.check.stream.streamed import stream_scenarios
+from lakehouse.check.scenario import CurrentStep, run_all, summary
 from lakehouse.check.world import ScenarioWorld
-from lakehouse.ingest.stream import StreamTarget, create_tables
+from lakehouse.check.worlds import batch_world, world_of
 from lakehouse.maintain.maintainer import watching
-from lakehouse.medallion import Medallion
-from lakehouse.parts import kafka, spark, start
-from lakehouse.parts.lake import Lake
 from lakehouse.parts.memory import memory_mb, processor_s
 from lakehouse.parts.places import Places, Ports
-from lakehouse.parts.streaming import StreamKeeper
-from lakehouse.sources.rates import RatesApi, serving
-from limnograph.demo.processes.children import ChildProcess, ChildProcesses
 from limnograph.demo.processes.supervisor import stop_on_signals
 from limnograph.demo.progress import Progress
 from limnograph.domain.errors import LimnographError
 
-LIMIT_S = {"short": 720.0, "full": 3600.0, "long": 3600.0}
+LIMIT_S = {"short": 720.0, "batch": 3600.0, "stream": 3600.0}
 """Longest run of a check, by form."""
 DAY_S = 60.0
 """A day of the lakehouse that is only watched."""
@@ -58,7 +47,7 @@ def main() -> int:
     try:
         if arguments.verb == "check":
             return check(arguments, progress)
-        with _world(arguments.dir, progress, alerts=True) as world:
+        with batch_world(arguments.dir, progress, alerts=True) as world:
             return watch(world, progress)
     except LimnographError as error:
         sys.stderr.write(f"lakehouse: {error}\n")
@@ -70,10 +59,14 @@ def main() -> int:
 
 def check(arguments: argparse.Namespace, progress: Progress) -> int:
     """Run the scenarios; the summary is the last line of stdout. If all hold, only it and the logs are kept."""
-    step, limit_s = CurrentStep(), arguments.limit or LIMIT_S[arguments.form]
+    step, form = CurrentStep(), arguments.form
+    names(form, arguments.only)
     try:
-        with limited(limit_s, lambda: step.name), _scenarios(arguments, progress) as chosen:
-            logs = run_all(chosen, progress, step)
+        with (
+            limited(arguments.limit or LIMIT_S[form], lambda: step.name),
+            world_of(form, arguments.dir, progress) as world,
+        ):
+            logs = run_all(scenarios(world, form, arguments.only), progress, step)
             found = summary(logs, progress.seconds, memory_mb(), processor_s())
     except CheckOverdue as overdue:
         sys.stderr.write(f"lakehouse: {overdue}: {step.name}\n")
@@ -84,7 +77,7 @@ def check(arguments: argparse.Namespace, progress: Progress) -> int:
     text, places = json.dumps(found, default=str), Places(arguments.dir, Ports())
     if found["ok"] and not arguments.keep:
         places.clear()
-    (places.root / "summary.json").write_text(f"{text}\n")
+    (places.root / f"summary-{form}.json").write_text(f"{text}\n")
     sys.stdout.write(f"{text}\n")
     return 0 if found["ok"] else 1
 
@@ -109,78 +102,15 @@ def watch(world: ScenarioWorld, progress: Progress) -> int:
             time.sleep(0.5)
 
 
-@contextmanager
-def _scenarios(arguments: argparse.Namespace, progress: Progress) -> Iterator[list[Scenario]]:
-    """The chosen scenarios, on a running lakehouse."""
-    if arguments.form == "long":
-        with _streaming_world(arguments.dir, progress) as streaming:
-            yield stream_scenarios(streaming, arguments.only)
-        return
-    names(arguments.form, arguments.only)
-    with _world(arguments.dir, progress, alerts=arguments.form == "full") as world:
-        yield scenarios(world, arguments.form, arguments.only)
-
-
-@contextmanager
-def _world(root: Path, progress: Progress, *, alerts: bool) -> Iterator[ScenarioWorld]:
-    places = Places(root, Ports.choose())
-    with (
-        places.held(),
-        serving(RatesApi(date(2026, 5, 1), 25)) as api,
-        start.running(places, progress, alerts=alerts) as children,
-    ):
-        session = spark.start_session(places)
-        stop_on_signals()  # PySpark has taken SIGINT, and breaks its own connection with it
-        progress.say("Spark is up")
-        lake = Lake(places, session)
-        try:
-            yield ScenarioWorld(lake, Medallion(lake, api), Observer(places.server), children)
-        finally:
-            session.stop()
-            lake.close()
-
-
-@contextmanager
-def _streaming_world(root: Path, progress: Progress) -> Iterator[ScenarioWorld]:
-    """The lakehouse with Kafka, Debezium and a stream in place of Trino, and its stream running."""
-    kafka.ensure_installed()
-    places = Places(root, Ports.choose())
-    keepers: list[StreamKeeper] = []
-
-    def start_broker(children: ChildProcesses, catalog: ChildProcess) -> None:
-        keeper = StreamKeeper(places, children, progress)
-        keeper.adopt(catalog)
-        keeper.start_broker()
-        keepers.append(keeper)
-
-    with (
-        places.held(),
-        serving(RatesApi(date(2026, 5, 1), 25)) as api,
-        start.running(places, progress, start_broker) as children,
-    ):
-        session = spark.start_session(places)
-        stop_on_signals()  # as above
-        lake = Lake(places, session)
-        try:
-            medallion = Medallion(lake, api)
-            create_tables(lake, StreamTarget())
-            medallion.open()
-            keepers[0].start_flow()
-            yield ScenarioWorld(lake, medallion, Observer(places.server), children, keepers[0])
-        finally:
-            session.stop()
-            lake.close()
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lakehouse", description=__doc__)
     parser.add_argument("verb", choices=("start", "check"))
     parser.add_argument("--dir", type=Path, default=Path(".lakehouse"), help="folder of all state")
     parser.add_argument(
         "--form",
-        choices=(*FORMS, "long"),
+        choices=FORMS,
         default="short",
-        help="short: those of CI; full: all but the stream; long: it",
+        help="short: scenarios of CI; batch: all without a stream; stream: those with one",
     )
     parser.add_argument("--only", action="append", default=[], help="part of a scenario's name; may be repeated")
     parser.add_argument("--limit", type=float, help="seconds after which a check ends, whatever it waits for")

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from lakehouse.check import limit
-from lakehouse.check.catalogue import FULL_ONLY, KINDS, names
+from lakehouse.check.catalogue import BATCH_ONLY, KINDS, STREAM, names
 from lakehouse.check.limit import CheckOverdue, limited
 from lakehouse.check.scenario import CurrentStep, Scenario, ScenarioLog, run_all, summary
 from limnograph.demo.progress import Progress
@@ -66,9 +66,9 @@ def test_a_block_that_ends_in_time_is_left_alone() -> None:
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
-def test_the_short_form_has_every_scenario_but_those_of_the_full_one() -> None:
-    assert names("full") == list(KINDS)
-    assert set(names("full")) - set(names("short")) == FULL_ONLY
+def test_the_short_form_has_every_scenario_but_those_of_batch_alone() -> None:
+    assert names("batch") == list(KINDS)
+    assert set(names("batch")) - set(names("short")) == BATCH_ONLY
 
 
 def test_a_scenario_comes_with_the_one_that_it_builds_on() -> None:
@@ -76,3 +76,8 @@ def test_a_scenario_comes_with_the_one_that_it_builds_on() -> None:
     assert names("short", ["evolution"]) == [first, "FR7 evolution"]
     with pytest.raises(InvalidInput, match="short form has '50 writers'"):
         names("short", ["50 writers"])
+
+
+def test_each_scenario_of_the_stream_can_be_chosen() -> None:
+    for name in STREAM:
+        assert names("stream", [name]) == [name]

@@ -10,7 +10,6 @@ import pytest
 
 from lakehouse.bronze.tables import CDC
 from lakehouse.check.stream.freshness import quantiles
-from lakehouse.check.stream.streamed import KINDS, stream_scenarios
 from lakehouse.ingest.stream import ATTEMPTS, StreamTarget, beyond, change_rows, insist
 from lakehouse.parts import kafka
 from lakehouse.parts.places import Places, Ports
@@ -92,9 +91,3 @@ def test_the_driver_knows_its_ports_and_has_a_checkpoint_of_its_own(tmp_path: Pa
 
 def test_quantiles_are_of_sorted_seconds() -> None:
     assert quantiles([float(n) for n in reversed(range(100))]) == {"p50_s": 50.0, "p95_s": 95.0, "max_s": 99.0}
-
-
-def test_each_scenario_of_the_long_form_can_be_chosen() -> None:
-    for name in KINDS:
-        (chosen,) = stream_scenarios(None, [name])  # type: ignore[arg-type]
-        assert chosen.log.name == name

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from lakehouse.check import (
     access,
@@ -21,10 +22,11 @@ from lakehouse.check import (
     versions,
 )
 from lakehouse.check.scenario import Scenario
+from lakehouse.check.stream import checkpoints, conflicts, freshness, kills
 from lakehouse.check.world import ScenarioWorld
 from limnograph.domain.errors import InvalidInput
 
-KINDS = {
+KINDS: Mapping[str, Callable[[ScenarioWorld], Any]] = {
     "FR1 FR8 sources and runs": flow.DailyFlow,
     "exactly once": flow.ExactlyOnce,
     "quality gate": flow.QualityGate,
@@ -45,10 +47,13 @@ KINDS = {
     "pitfall 7, catalog": catalog.CatalogOutage,
     "pitfall 10 cold bytes": cold.ColdBytes,
 }
-
-
-FORMS = ("short", "full")
-FULL_ONLY = frozenset(
+STREAM: Mapping[str, Callable[[ScenarioWorld], Any]] = {
+    "freshness": freshness.StreamFreshness,
+    "exactly once, kill -9": kills.KilledStream,
+    "lost checkpoint": checkpoints.LostCheckpoint,
+    "pitfall 8, stream and batch": conflicts.StreamBesideBatch,
+}
+BATCH_ONLY = frozenset(
     {
         "six findings in Chromium",
         "burst, alert",
@@ -63,21 +68,26 @@ FULL_ONLY = frozenset(
 """Not in the short form, which CI runs: they need more time or programs, or tests of their own show the same."""
 SHORTENED = {"pitfalls 1 2 9, maintainer": partial(maintained.MaintainerUnderPolicy, runs=0)}
 """What the short form has instead."""
-
-
-def scenarios(world: ScenarioWorld, form: str, only: Sequence[str] = ()) -> list[Scenario]:
-    """The scenarios of a form, or those of them with one of these texts in their name, and the first one, which others
-    build on. Raises InvalidInput.
-    """
-    chosen = names(form, only)
-    kinds = {**KINDS, **SHORTENED} if form == "short" else KINDS
-    return [Scenario(name, (made := kinds[name](world)).happen, made.observe) for name in chosen]
+FORMS: Mapping[str, Mapping[str, Callable[[ScenarioWorld], Any]]] = {
+    "short": {name: SHORTENED.get(name, kind) for name, kind in KINDS.items() if name not in BATCH_ONLY},
+    "batch": KINDS,
+    "stream": STREAM,
+}
+"""Scenarios by name. The lakehouse reads its sources in batches, or from a stream."""
 
 
 def names(form: str, only: Sequence[str] = ()) -> list[str]:
-    """Names of scenarios, in order. Raises InvalidInput for a text that no name has."""
-    known = [name for name in KINDS if form != "short" or name not in FULL_ONLY]
+    """Names of scenarios: all of a form, or those with one of these texts in their name; in batches the first one too,
+    because others build on it. Raises InvalidInput for a text that no name has.
+    """
+    known = list(FORMS[form])
     for text in only:
         if not any(text in name for name in known):
             raise InvalidInput("--only", f"no scenario of the {form} form has {text!r} in its name: {', '.join(known)}")
-    return [name for n, name in enumerate(known) if not only or n == 0 or any(text in name for text in only)]
+    always = known[:1] if form != "stream" else []
+    return [name for name in known if not only or name in always or any(text in name for text in only)]
+
+
+def scenarios(world: ScenarioWorld, form: str, only: Sequence[str] = ()) -> list[Scenario]:
+    """The scenarios with `names`. Raises InvalidInput."""
+    return [Scenario(name, (made := FORMS[form][name](world)).happen, made.observe) for name in names(form, only)]

@@ -1,4 +1,4 @@
-"""Programs of the long form, from the jars of `.tools/stream`: Kafka with one node, Kafka Connect with Debezium."""
+"""Programs of the stream, from the jars of `.tools/stream`: Kafka with one node, Kafka Connect with Debezium."""
 
 from __future__ import annotations
 

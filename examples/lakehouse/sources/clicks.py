@@ -1,4 +1,4 @@
-"""The click stream: an append-only log with an offset per line. In the long form Kafka has this place."""
+"""The click stream: an append-only log with an offset per line. With the stream, Kafka has this place."""
 
 from __future__ import annotations
 

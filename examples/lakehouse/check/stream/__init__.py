@@ -1,1 +1,1 @@
-"""Scenarios of the long form: each needs the stream."""
+"""Scenarios of the form `stream`: each needs Kafka, Debezium and the stream."""
