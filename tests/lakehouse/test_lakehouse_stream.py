@@ -10,6 +10,7 @@ import pytest
 
 from lakehouse.bronze.tables import CDC
 from lakehouse.check.stream.freshness import quantiles
+from lakehouse.check.stream.throughput import work_of
 from lakehouse.ingest.stream import ATTEMPTS, StreamTarget, beyond, change_rows, insist
 from lakehouse.parts import kafka
 from lakehouse.parts.places import Places, Ports
@@ -91,3 +92,12 @@ def test_the_driver_knows_its_ports_and_has_a_checkpoint_of_its_own(tmp_path: Pa
 
 def test_quantiles_are_of_sorted_seconds() -> None:
     assert quantiles([float(n) for n in reversed(range(100))]) == {"p50_s": 50.0, "p95_s": 95.0, "max_s": 99.0}
+
+
+def test_the_work_of_a_query_is_read_from_its_line() -> None:
+    lines = [
+        '{"query": "clicks", "batches": 1, "rows": 9, "ms": 10}',
+        "streaming",
+        '{"query": "changes", "rows": 600, "ms": 1500}',
+    ]
+    assert work_of("\n".join(lines)) == (600, 1.5)

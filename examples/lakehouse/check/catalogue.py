@@ -22,7 +22,7 @@ from lakehouse.check import (
     versions,
 )
 from lakehouse.check.scenario import Scenario
-from lakehouse.check.stream import checkpoints, conflicts, freshness, kills
+from lakehouse.check.stream import checkpoints, conflicts, debt, freshness, kills, throughput
 from lakehouse.check.world import ScenarioWorld
 from limnograph.domain.errors import InvalidInput
 
@@ -50,6 +50,8 @@ KINDS: Mapping[str, Callable[[ScenarioWorld], Any]] = {
 STREAM: Mapping[str, Callable[[ScenarioWorld], Any]] = {
     "freshness": freshness.StreamFreshness,
     "exactly once, kill -9": kills.KilledStream,
+    "compaction paused": debt.PausedCompaction,
+    "throughput, observed and not": throughput.ObservedThroughput,
     "lost checkpoint": checkpoints.LostCheckpoint,
     "pitfall 8, stream and batch": conflicts.StreamBesideBatch,
 }

@@ -12,7 +12,7 @@ from limnograph.demo.processes.children import ChildProcesses
 
 
 class ScenarioWorld(NamedTuple):
-    """The running lakehouse, its jobs, its observer, and its processes. `stream`: None in the short form."""
+    """The running lakehouse, its jobs, its observer, and its processes. `stream`: None where batches are read."""
 
     lake: Lake
     medallion: Medallion

@@ -59,7 +59,7 @@ class StreamTarget(NamedTuple):
 
     @property
     def changes(self) -> TableLayout:
-        """`bronze.cdc` with the position in Kafka, which the decoder of the short form does not have."""
+        """`bronze.cdc` with the position in Kafka, which the decoder of pgoutput does not have."""
         columns = f"{CDC.columns}, source_partition int, source_offset bigint"
         return self.named(CDC._replace(columns=columns))
 
@@ -218,6 +218,17 @@ def run(lake: Lake, arguments: argparse.Namespace) -> None:
             for query in queries:
                 if error := query.exception():
                     raise error
+    for query in queries:
+        _say_work(query)
+
+
+def _say_work(query: Any) -> None:
+    """A line with the records and the time of the batches of a query that has ended."""
+    batches = query.recentProgress
+    rows = sum(each.numInputRows for each in batches)
+    spent = sum(each.durationMs.get("triggerExecution", 0) for each in batches)
+    sys.stdout.write(json.dumps({"query": query.name, "batches": len(batches), "rows": rows, "ms": spent}) + "\n")
+    sys.stdout.flush()
 
 
 def _start_changes(lake: Lake, arguments: argparse.Namespace, target: StreamTarget) -> Any:
@@ -240,7 +251,8 @@ def _writing(
     """A query of topics with its name, checkpoint and trigger."""
     every = {"availableNow": True} if arguments.trigger == "now" else {"processingTime": arguments.trigger}
     checkpoint = (Path(arguments.checkpoints).absolute() / name).as_uri()
-    writing = shaped(_records(lake, ",".join(topics))).writeStream.queryName(name)
+    records = _records(lake, ",".join(topics), arguments.most)
+    writing = shaped(records).writeStream.queryName(name)
     return writing.option("checkpointLocation", checkpoint).trigger(**every)
 
 
@@ -256,8 +268,9 @@ def click_rows(frame: DataFrame) -> DataFrame:
     ).select("v.*", "ingested_at", "source_partition", "source_offset")
 
 
-def _records(lake: Lake, topics: str) -> DataFrame:
+def _records(lake: Lake, topics: str, most: int) -> DataFrame:
     options = {
+        **({"maxOffsetsPerTrigger": str(most)} if most else {}),
         "kafka.bootstrap.servers": lake.places.broker,
         "subscribe": topics,
         "startingOffsets": EARLIEST,
@@ -274,6 +287,7 @@ def main() -> int:
     parser.add_argument("--checkpoints", required=True, help="folder of checkpoints")
     parser.add_argument("--trigger", default="10 seconds", help="how often, or `now`: what is there, then end")
     parser.add_argument("--server", default="", help="Limnograph; empty: the stream is not observed")
+    parser.add_argument("--most", type=int, default=0, help="records a batch; 0: all that are there")
     parser.add_argument("--into", default="", help="namespace of all tables, instead of bronze and silver")
     arguments = parser.parse_args()
     read_patiently()

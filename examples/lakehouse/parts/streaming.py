@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from lakehouse.parts import kafka, programs
 from lakehouse.parts.places import CHECKOUT, Places
@@ -76,6 +76,15 @@ class StreamKeeper:
         child = self._running.pop(name)
         child.ask_to_stop()
         child.end(20)
+
+    @contextlib.contextmanager
+    def resting(self, name: str) -> Iterator[None]:
+        """A program ends in order, and starts again after the block."""
+        self.stop(name)
+        try:
+            yield
+        finally:
+            self.start(name)
 
     def revive(self) -> list[str]:
         """Start again what has ended, and connectors that have failed. Returns the programs' names."""

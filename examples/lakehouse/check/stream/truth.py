@@ -32,9 +32,9 @@ class StreamCounts(NamedTuple):
 
 
 def keeper(world: ScenarioWorld) -> StreamKeeper:
-    """The keeper of the stream. Raises EnvironmentFault in the short form, which has none."""
+    """The keeper of the stream. Raises EnvironmentFault without a stream."""
     if world.stream is None:
-        raise EnvironmentFault("this scenario needs the stream; choose --form long")
+        raise EnvironmentFault("this scenario needs the stream; choose --form stream")
     return world.stream
 
 
