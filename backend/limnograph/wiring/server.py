@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from limnograph.domain.answers.alerts import AlertStreamEvent
 from limnograph.ports.query_engine import QueryEngine
@@ -24,7 +25,7 @@ from limnograph.services.effects.owners import TableOwners
 from limnograph.services.effects.records import EffectRecords
 from limnograph.services.events.event_rate import EventRate
 from limnograph.services.events.intake import EventIntake
-from limnograph.services.events.naming import TableResolver, known_tables
+from limnograph.services.events.naming import TableResolver, known_tables, name_table
 from limnograph.services.events.reported_commits import ReportedCommits
 from limnograph.services.explain.labels import Labels
 from limnograph.services.explain.page import ExplainContext, ExplainPages
@@ -44,6 +45,7 @@ from limnograph.services.forecasts.pages import ForecastContext, ForecastPages
 from limnograph.services.forecasts.records import ForecastRecords
 from limnograph.services.jobs.directory import JobDirectory
 from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.jobs.late_names import LateNaming
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.lake.store import HotStore
 from limnograph.services.notes.owners import OwnerDirectory
@@ -90,6 +92,8 @@ class SharedServices:
 
     store: HotStore
     """The newest rows of the meta tables in memory."""
+    naming: TableResolver
+    """Tables by the names that engines have for them."""
     runs: RunRegistry
     """Accepted job runs."""
     metrics: Metrics | None
@@ -178,7 +182,9 @@ def _shared(options: ServerOptions) -> SharedServices:
     engine, inbox, clock = options.engine, options.inbox, options.clock
     reads, live = ColdReads(options.cold_within_s), Live(options.caps)
     store = HotStore(engine, clock, cold=options.cold, fresh=options.fresh, most_bytes=options.hot_bytes, reads=reads)
-    runs = RunRegistry(inbox, engine, clock, reads=reads)
+    naming = TableResolver(options.catalogs, lambda: known_tables(store), lambda: store.reading)
+    late = LateNaming(partial(name_table, naming=naming), lambda: store.reading)
+    runs = RunRegistry(inbox, engine, clock, reads=reads, naming=late)
     metrics = Metrics(options.sources, clock) if options.sources else None
     alerts = AlertRegistry(inbox, engine, clock, reads=reads, tell=lambda episode: _publish(live, episode))
     watcher = WatcherLink(options.watch_command, store)
@@ -205,6 +211,7 @@ def _shared(options: ServerOptions) -> SharedServices:
     owners = OwnerDirectory(notes, TableOwners(store, engine).by_table, options.owners)
     return SharedServices(
         store=store,
+        naming=naming,
         runs=runs,
         metrics=metrics,
         jobs=jobs,
@@ -342,9 +349,7 @@ def _timelines(options: ServerOptions, shared: SharedServices, old: QueryEngine,
 
 
 def _events(options: ServerOptions, shared: SharedServices) -> EventIntake:
-    store = shared.store
-    naming = TableResolver(options.catalogs, lambda: known_tables(store), lambda: store.reading)
-    sinks = (shared.runs, naming, options.clock, shared.watcher.wake, shared.reported)
+    sinks = (shared.runs, shared.naming, options.clock, shared.watcher.wake, shared.reported)
     return EventIntake(*sinks, trino_catalogs=options.trino_catalogs, trino_rate=shared.trino_rate)
 
 

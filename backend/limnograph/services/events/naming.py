@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
+
+from limnograph.domain.facts.events import RunTable
 from limnograph.domain.ids import TableName, escape_level, normalise_location
 from limnograph.domain.inbound.notices import folder_of
 from limnograph.domain.inbound.selectors import WHOLE, TableSelector, selector_of, split_folder, split_name
@@ -169,6 +172,24 @@ class TableResolver:
         if indexed is None or indexed[0] is not version:
             indexed = self._indexed = (version, _indexed(self._known()))
         return indexed[1]
+
+
+def name_table(table: RunTable, naming: TableResolver) -> RunTable | None:
+    """A reported table without a name, with the one that it has by now; None while it is not known. Snapshots that were
+    reported for a selected part stay unknown: whether they are those of the part is not.
+    """
+    levels = (table.table or "").split(".")
+    named = len(levels) > 1 and not any("/" in level for level in levels)
+    found = naming.selected_by_folder(table.location) or (naming.selected_by_levels(levels) if named else None)
+    if found is None:
+        return None
+    (catalog, namespace, name), selector = found
+    more: dict[str, Any] = {"catalog": catalog, "namespace": namespace, "table": name}
+    if selector != WHOLE:
+        more |= {"read_snapshot_id": selector.snapshot_id, "written_snapshot_id": None}
+    return msgspec.structs.replace(
+        table, **more, ref=table.ref or selector.ref, metadata_table=table.metadata_table or selector.metadata_table
+    )
 
 
 def dataset_location(namespace: str, name: str) -> str | None:

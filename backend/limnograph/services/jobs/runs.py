@@ -1,6 +1,6 @@
 """Pushed job runs: accepted into the inbox first, then held in memory while pages are hot. Runs are the rows of the
 meta table united with the inbox by `(run_id, status)`; an older range is read from the meta table. Repeats and any
-order of transitions produce the same runs.
+order of transitions produce the same runs. Tables that become known after the report are named then.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import asyncio
 import logging
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import msgspec
@@ -22,6 +22,7 @@ from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.jobs.late_names import LateNaming, is_unnamed, may_be_named, named
 from limnograph.services.jobs.run_log import (
     RUNNING,
     RunRecord,
@@ -69,8 +70,11 @@ class RunRegistry:
         window_us: int = WINDOW,
         most: int = MOST,
         reads: ColdReads | None = None,
+        naming: LateNaming | None = None,
     ) -> None:
         self._reads = reads or ColdReads()
+        self._naming, self._named_at = naming, object()  # the version of the known tables at the last look
+        self._unnamed: set[str] = set()
         self._inbox, self._engine, self._clock = inbox, engine, clock
         self._window, self._most = window_us, most
         self._lock = threading.Lock()
@@ -117,6 +121,7 @@ class RunRegistry:
                 )
                 self._seen_to = newest + 1
         self._show(facts_of_items(items, _decoder, "a run"))
+        self._name_late()
         self._forget()
 
     def _read_meta(self) -> None:
@@ -147,14 +152,43 @@ class RunRegistry:
                 # The first transition received is the one that becomes a row.
                 if run.status not in transitions:
                     transitions[run.status] = run
-                    self._runs[run.run_id] = together(transitions)
-                    for name in names_of(run):
-                        self._of_table[name].add(run.run_id)
-                        self._shown[name] += 1
-                    if run.application_id:
-                        self._of_app[run.application_id] = run.run_id
-                    self._of_written.update(dict.fromkeys(written_by(run), run.run_id))
-                    self._shown[None] += 1
+                    self._index(run, transitions)
+                    if is_unnamed(run):
+                        self._unnamed.add(run.run_id)
+                        self._named_at = object()
+
+    def _index(self, run: RunFact, transitions: Mapping[str, RunFact]) -> None:
+        """Make a new transition of a run findable. Called with `_lock` held."""
+        self._runs[run.run_id] = together(transitions)
+        for name in names_of(run):
+            self._of_table[name].add(run.run_id)
+            self._shown[name] += 1
+        if run.application_id:
+            self._of_app[run.application_id] = run.run_id
+        self._of_written.update(dict.fromkeys(written_by(run), run.run_id))
+        self._shown[None] += 1
+
+    def _name_late(self) -> None:
+        """Name tables that became known after their run was reported. O(runs of an hour without a name) if the known
+        tables changed, else O(1).
+        """
+        if self._naming is None or not self._unnamed or (version := self._naming.version()) is self._named_at:
+            return
+        with self._lock:
+            waiting = {run_id: dict(self._told[run_id]) for run_id in self._unnamed}
+        found = {run_id: named(transitions, self._naming) for run_id, transitions in waiting.items()}
+        now = self._now()
+        with self._lock:
+            for run_id, changed in found.items():
+                if (transitions := self._told.get(run_id)) is None:
+                    continue
+                for status, fact in changed.items():
+                    transitions[status] = fact
+                    self._index(fact, transitions)
+                run = self._runs[run_id]
+                if not is_unnamed(run) or not may_be_named(run, now):
+                    self._unnamed.discard(run_id)
+        self._named_at = version
 
     def between(self, start: Micros, end: Micros) -> list[RunFact]:
         """Runs in memory that overlap `[start, end)` (epoch microseconds), of all jobs and tables."""
@@ -191,6 +225,7 @@ class RunRegistry:
                 self._floor = max(self._floor, last_sign(oldest[kept - self._most]))
             for run in old:
                 del self._runs[run.run_id], self._told[run.run_id]
+                self._unnamed.discard(run.run_id)
                 for name in names_of(run):
                     self._of_table[name].discard(run.run_id)
                     if not self._of_table[name]:
