@@ -92,8 +92,26 @@ def crossing_hour(curve: Mapping[int, float], p: float) -> float | None:
     return None
 
 
+def median_crossing(numbers: TargetNumbers) -> float | None:
+    """Hours until the crossing is as likely as not; None if it is less likely within the longest horizon, or red.
+
+    Before the first horizon the probabilities say nothing of the hour: one that is certain is halfway at every level.
+    The median path, a line from the level to the median of that horizon, does.
+    """
+    if numbers.red or not numbers.known:
+        return None
+    at = crossing_hour(numbers.curve, _LIKELY)
+    first = min(numbers.quantiles, default=0)
+    if at is None or at > first:
+        return at
+    middle = float(numbers.quantiles[first][1])
+    if middle < numbers.threshold:
+        return at
+    return max(1.0, first * (numbers.threshold - numbers.level) / (middle - numbers.level))
+
+
 def _target(case: ForecastCase, numbers: TargetNumbers, reason: AbstainReason | None) -> TargetForecast:
-    at = None if numbers.red or not numbers.known else crossing_hour(numbers.curve, _LIKELY)
+    at = median_crossing(numbers)
     return TargetForecast(
         metric=numbers.metric,
         horizons=[_horizon(hours, numbers) for hours in case.horizons_hours],
@@ -135,8 +153,9 @@ def _range(case: ForecastCase, numbers: TargetNumbers) -> tuple[Millis | None, M
     final = list(numbers.curve.values())[-1]
     if final < _LIKELY:
         return None, None
-    first, last = (crossing_hour(numbers.curve, share * final) for share in (0.1, 0.9))
-    return tuple(None if each is None else Millis(case.as_of + round(each) * HOUR_MS) for each in (first, last))  # type: ignore[return-value]
+    found = [crossing_hour(numbers.curve, share * final) for share in (0.1, 0.9)]
+    known = [each for each in (*found, median_crossing(numbers)) if each is not None]
+    return Millis(case.as_of + round(min(known)) * HOUR_MS), Millis(case.as_of + round(max(known)) * HOUR_MS)
 
 
 def _known(value: float) -> float | None:
