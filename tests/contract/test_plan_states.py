@@ -1,5 +1,6 @@
 """One contract over every PlanStates: one winner of a race, all or none, fenced leases, budgets that hold."""
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import sqlalchemy as sa
 
 import plan_racer
 from limnograph.adapters.inbox.database import InboxDatabase
@@ -351,6 +353,32 @@ def test_a_holder_that_was_stopped_for_longer_than_its_lease_stops_working(share
     finally:
         holder.kill()
         holder.wait()
+
+
+def test_a_process_that_stands_within_a_transaction_does_not_block_the_others(database: str) -> None:
+    """As if it had been stopped between a statement and its commit, with the lock of the lease."""
+    lease = World(database).opened(SHORT_S).acquire("t1", "one", "p1")
+    is_inside, ended = threading.Event(), threading.Event()
+
+    def stand(connection: sa.Connection) -> None:
+        connection.execute(sa.text("update maintenance_lease set held = held"))
+        is_inside.set()
+        ended.wait(60)
+
+    def work() -> None:
+        with contextlib.suppress(SourceUnavailable):
+            InboxDatabase(database, abandoned_s=1.0).write("stand", stand)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        assert is_inside.wait(10)
+        time.sleep(SHORT_S)
+        after = World(database).opened().acquire("t1", "two", "p1")
+        assert (after.epoch, after.executor_id) == (lease.epoch + 1, "two")
+    finally:
+        ended.set()
+        thread.join()
 
 
 def test_racing_spenders_never_exceed_the_budget_of_a_day(world: World) -> None:

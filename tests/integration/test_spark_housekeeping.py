@@ -67,6 +67,7 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
         ("compact", None),
         ("repair", None),
         ("deepen", None),
+        ("train", None),  # looks whether there are enough tables
     }
 
     def read(name: str) -> list[dict[str, Any]]:

@@ -6,12 +6,13 @@ hold TABLE SECONDS  takes a lease that lasts SECONDS, beats ten times as often, 
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 
 from limnograph.adapters.inbox.database import InboxDatabase
 from limnograph.adapters.inbox.plan_states import SqlPlanStates
-from limnograph.domain.errors import LeaseLost, PlanMoved
+from limnograph.domain.errors import LeaseLost, PlanMoved, SourceUnavailable
 from limnograph.domain.maintenance.moves import following
 from limnograph.ports.plan_states import PlanStates
 
@@ -40,7 +41,9 @@ def _hold(states: PlanStates, table_uuid: str, lease_s: float) -> None:
     try:
         while True:
             time.sleep(lease_s / 10)
-            lease = states.renew(lease)
+            # One that was stopped within its transaction finds its connection ended, and asks again.
+            with contextlib.suppress(SourceUnavailable):
+                lease = states.renew(lease)
     except LeaseLost as lost:
         states.release(lease)
         print("lost", lost, flush=True)

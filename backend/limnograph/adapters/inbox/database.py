@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,11 @@ _CLOCKS = {
     "sqlite": "(cast(round((julianday('now') - 2440587.5) * 86400000) as integer) * 1000)",
     "postgresql": "cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)",
 }
+ABANDONED_S, WAIT_S = 5.0, 15.0
+"""How long a transaction of a client that does nothing may hold its locks in PostgreSQL, and how long another waits for
+them. A client that was stopped within a transaction, such as that of a suspended machine, would else block all others
+until its connection ends. SQLite waits for 5 s.
+"""
 _T = TypeVar("_T")
 
 
@@ -33,10 +39,12 @@ class InboxDatabase:
     clock   epoch microseconds by the database's clock, as an expression
     file    of SQLite; None: PostgreSQL, or in memory
 
+    `abandoned_s`: after which PostgreSQL ends a transaction whose client does nothing.
+
     Raises SettingsError on a wrong URL.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, abandoned_s: float = ABANDONED_S) -> None:
         try:
             parsed = make_url(url)
             self._engine = sa.create_engine(parsed, pool_pre_ping=True)
@@ -49,6 +57,8 @@ class InboxDatabase:
         self._folder = self.file.parent if self.file is not None else None
         if dialect == "sqlite":
             sa.event.listen(self._engine, "connect", _durable)
+        else:
+            sa.event.listen(self._engine, "connect", partial(_bounded, abandoned_s))
         self.insert = _INSERT[dialect]
         self.clock: sa.ColumnElement[int] = sa.literal_column(_CLOCKS[dialect], sa.BigInteger)
         self._preparing = threading.Lock()
@@ -104,6 +114,15 @@ def _durable(connection: sa.engine.interfaces.DBAPIConnection, _record: object) 
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.close()
+
+
+def _bounded(abandoned_s: float, connection: sa.engine.interfaces.DBAPIConnection, _record: object) -> None:
+    """Locks end with a client that does not go on, and no other waits for ever."""
+    cursor = connection.cursor()
+    cursor.execute(f"SET idle_in_transaction_session_timeout = {round(abandoned_s * 1000)}")
+    cursor.execute(f"SET lock_timeout = {round(WAIT_S * 1000)}")
+    cursor.close()
+    connection.commit()
 
 
 def _reason(error: SQLAlchemyError) -> str:
