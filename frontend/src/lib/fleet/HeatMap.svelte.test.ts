@@ -55,7 +55,7 @@ test('numbers come by pages of rows: keys and buttons turn them', async () => {
   const many = fleetHeat(...Array.from({ length: 30 }, (_, i) => ({ data_files: [i, 0, 0] })));
   const screen = await render(HeatMap, { heat: many, measure: 'files', onmeasure: () => {} });
   await screen.getByRole('button', { name: '30 tables' }).click();
-  expect(screen.getByRole('rowheader').elements()).toHaveLength(30);
+  await expect.poll(() => screen.getByRole('rowheader').elements()).toHaveLength(30);
   await screen.getByRole('button', { name: 'View as table' }).click();
   await expect.element(screen.getByText('Rows 1–12 of 30')).toBeVisible();
   expect(screen.getByRole('rowheader').elements()).toHaveLength(12);

@@ -216,7 +216,9 @@ test('a view is saved under a name, leads to its address and can be removed', as
 test('ready-made views are filters that their pages understand', async () => {
   const screen = await render(SavedViews, { query: '' });
   await screen.getByRole('button', { name: 'Views' }).click();
-  const links = screen.getByRole('list', { name: 'Ready-made views' }).getByRole('link').elements();
+  const list = screen.getByRole('list', { name: 'Ready-made views' });
+  await expect.element(list).toBeVisible();
+  const links = list.getByRole('link').elements();
   const paramsOf = (page: string) =>
     links
       .map((link) => new URL(link.getAttribute('href') ?? '', 'http://localhost'))
