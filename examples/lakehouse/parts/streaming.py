@@ -79,12 +79,14 @@ class StreamKeeper:
 
     @contextlib.contextmanager
     def resting(self, name: str) -> Iterator[None]:
-        """A program ends in order, and starts again after the block."""
+        """A program ends in order, and starts again after the block, for other scenarios."""
         self.stop(name)
         try:
             yield
-        finally:
+        except Exception:
             self.start(name)
+            raise
+        self.start(name)  # not when the check itself is stopped
 
     def revive(self) -> list[str]:
         """Start again what has ended, and connectors that have failed. Returns the programs' names."""
