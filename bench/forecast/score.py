@@ -10,9 +10,10 @@ import numpy as np
 from forecast.fleets import JudgedCase
 from limnograph.analysis.forecast import Forecasted
 from limnograph.analysis.forecast.features import CROSS_FEATURES, Futures, cross_features
-from limnograph.analysis.forecast.grid import HOUR_MS, Floats
+from limnograph.analysis.forecast.grid import HOUR_MS
 from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.analysis.forecast.views import LevelView, view_block
+from limnograph.analysis.forecast_rows.replay_scores import average_precision, calibration_error
 
 WEEK = 168
 RESAMPLES = 80
@@ -132,26 +133,6 @@ def _plain(judged: JudgedCase) -> list[dict[str, float]]:
 def _width(low: float, high: float) -> float:
     floor = 0.02 * high + 1e-9
     return float(np.log((high + floor) / (low + floor)))
-
-
-def average_precision(happened: Floats, score: Floats) -> float:
-    """Area under precision over recall, by steps; ties count together."""
-    if not happened.sum():
-        return float("nan")
-    order = np.argsort(-score, kind="stable")
-    hits = np.cumsum(happened[order])
-    last = np.append(np.flatnonzero(np.diff(score[order])), score.size - 1)
-    recall = hits[last] / happened.sum()
-    precision = hits[last] / (last + 1)
-    return float((np.diff(recall, prepend=0.0) * precision).sum())
-
-
-def calibration_error(happened: Floats, p: Floats, bins: int = 10) -> float:
-    """Mean distance of mean probability and frequency over bins of equal width, weighted by size."""
-    place = np.minimum((p * bins).astype(int), bins - 1)
-    size = np.bincount(place, minlength=bins)
-    gap = np.abs(np.bincount(place, p, bins) - np.bincount(place, happened, bins))
-    return float(gap.sum() / max(size.sum(), 1))
 
 
 def summary(targets: Sequence[TargetScore], tables: Sequence[TableScore]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def test_what_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch, capsys: pyt
         ended.set()
 
     def hang() -> None:
-        """Does not end when it is told to."""
+        """Ignores the interrupt."""
         with contextlib.suppress(CheckOverdue):
             ended.wait(30)
         assert ended.wait(30)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date
 from pathlib import Path
@@ -29,21 +29,8 @@ def world_of(form: str, root: Path, progress: Progress) -> AbstractContextManage
 @contextmanager
 def batch_world(root: Path, progress: Progress, *, alerts: bool) -> Iterator[ScenarioWorld]:
     """The lakehouse that reads its sources in batches. `alerts`: with Prometheus and Alertmanager."""
-    places = Places(root, Ports.choose())
-    with (
-        places.held(),
-        serving(RatesApi(date(2026, 5, 1), 25)) as api,
-        start.running(places, progress, alerts=alerts) as children,
-    ):
-        session = spark.start_session(places)
-        stop_on_signals()  # PySpark has taken SIGINT, and breaks its own connection with it
-        progress.say("Spark is up")
-        lake = Lake(places, session)
-        try:
-            yield ScenarioWorld(lake, Medallion(lake, api), Observer(places.server), children)
-        finally:
-            session.stop()
-            lake.close()
+    with _running_world(Places(root, Ports.choose()), progress, alerts=alerts) as world:
+        yield world
 
 
 @contextmanager
@@ -59,20 +46,33 @@ def stream_world(root: Path, progress: Progress) -> Iterator[ScenarioWorld]:
         keeper.start_broker()
         keepers.append(keeper)
 
+    with _running_world(places, progress, start_broker) as world:
+        create_tables(world.lake, StreamTarget())
+        world.medallion.open()
+        keepers[0].start_flow()
+        yield world._replace(stream=keepers[0])
+
+
+@contextmanager
+def _running_world(
+    places: Places,
+    progress: Progress,
+    more: Callable[[ChildProcesses, ChildProcess], None] | None = None,
+    *,
+    alerts: bool = False,
+) -> Iterator[ScenarioWorld]:
+    """`more`, `alerts`: see `start.running`."""
     with (
         places.held(),
         serving(RatesApi(date(2026, 5, 1), 25)) as api,
-        start.running(places, progress, start_broker) as children,
+        start.running(places, progress, more, alerts=alerts) as children,
     ):
         session = spark.start_session(places)
-        stop_on_signals()  # as above
+        stop_on_signals()  # PySpark has taken SIGINT, and breaks its own connection with it
+        progress.say("Spark is up")
         lake = Lake(places, session)
         try:
-            medallion = Medallion(lake, api)
-            create_tables(lake, StreamTarget())
-            medallion.open()
-            keepers[0].start_flow()
-            yield ScenarioWorld(lake, medallion, Observer(places.server), children, keepers[0])
+            yield ScenarioWorld(lake, Medallion(lake, api), Observer(places.server), children)
         finally:
             session.stop()
             lake.close()

@@ -61,7 +61,7 @@ class StreamKeeper:
         self._progress.say("the stream is up")
 
     def adopt(self, child: ChildProcess) -> None:
-        """Keep a program that somebody else started, by its name."""
+        """Take charge of a running program, under its name."""
         self._running[child.name] = child
 
     def kill(self, name: str) -> None:

@@ -17,6 +17,7 @@ from limnograph.analysis.forecast_rows.replay import (
     ReplayedForecast,
     plain_forecasts,
     replay,
+    week_slope,
 )
 from limnograph.analysis.forecast_rows.replay_scores import average_precision, horizon_scores, wait_errors
 from limnograph.analysis.forecast_rows.table_rows import COLUMNS, DAY, HOUR, NAMES, TableRows
@@ -79,13 +80,20 @@ def test_an_outcome_that_is_not_known_yet_is_no_forecast() -> None:
 
 def test_methods_without_a_model_say_what_their_names_say() -> None:
     levels = np.array([10.0 + hour for hour in range(24 * 9)])
-    found = plain_forecasts(levels, 24)
+    found = plain_forecasts(levels, 24, week_slope(levels))
     now = levels[-1]
     assert found[NOW] == PlainForecast(now, now)
     assert found[TREND] == (pytest.approx(now + 24), pytest.approx(now + 24))
     assert found[SEASON] == PlainForecast(levels[-168 + 23], levels[-168 + 23])
-    unknown = plain_forecasts(np.array([np.nan, 5.0]), 168)
+    short = np.array([np.nan, 5.0])
+    unknown = plain_forecasts(short, 168, week_slope(short))
     assert unknown == dict.fromkeys((NOW, TREND, SEASON), PlainForecast(5.0, 5.0))
+
+
+def test_hours_of_unknown_levels_count_in_a_trend() -> None:
+    levels = np.arange(200.0)
+    levels[100:150] = np.nan
+    assert week_slope(levels) == pytest.approx(1.0)
 
 
 def forecast(table: str, p: float, *, crossed: bool, **changes: Any) -> ReplayedForecast:

@@ -1,7 +1,7 @@
 """Forecasts of the past: what would have been said of tables at an earlier cut-off, and what happened. Pure.
 
-Nothing from the cut-off on is part of a case. Thresholds are drawn anew at each cut-off, from the level of then: those
-of settings were chosen from what came later.
+A case contains only rows from before its cut-off. New thresholds are drawn at each cut-off, from the level at that
+time, because the configured ones were chosen with later data in mind.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _replayed(table: FullHistory, case: ForecastCase, answer: Forecasted, origin
     for said in answer.answer.targets:
         limit, levels = limits[said.metric], series.levels(said.metric)
         after = table.levels_after(said.metric, origin)
-        wait = _hours_until(said.crosses_at, case.as_of)
+        wait, slope = _hours_until(said.crosses_at, case.as_of), week_slope(levels)
         for each in said.horizons:
             if after.size < each.hours or not np.isfinite(after[each.hours - 1]):
                 continue
@@ -131,19 +131,19 @@ def _replayed(table: FullHistory, case: ForecastCase, answer: Forecasted, origin
                 middle=each.p50,
                 high=each.p90,
                 abstained=said.abstained is not None,
-                plain=plain_forecasts(levels, each.hours),
+                plain=plain_forecasts(levels, each.hours, slope),
                 level=float(after[each.hours - 1]),
                 crossed=bool(above.size),
                 waited_hours=int(above[0]) + 1 if above.size else None,
                 wait_hours=wait,
-                trend_wait_hours=_trend_wait(levels, limit),
+                trend_wait_hours=max(float(limit - levels[-1]) / slope, 1.0) if slope > 0 else None,
             )
 
 
-def plain_forecasts(levels: Floats, hours: int) -> dict[str, PlainForecast]:
+def plain_forecasts(levels: Floats, hours: int, slope: float) -> dict[str, PlainForecast]:
     """What methods without a model say, by levels up to the cut-off."""
     now = float(levels[-1])
-    risen = max(now + _slope(levels) * hours, 0.0)
+    risen = max(now + slope * hours, 0.0)
     week = levels[-WEEK_H:]
     cycle = np.tile(np.where(np.isfinite(week), week, now), -(-hours // week.size))[:hours]
     return {
@@ -153,17 +153,13 @@ def plain_forecasts(levels: Floats, hours: int) -> dict[str, PlainForecast]:
     }
 
 
-def _slope(levels: Floats) -> float:
+def week_slope(levels: Floats) -> float:
     """Median slope between levels of the last week, per hour (Theil-Sen)."""
     values = levels[::-1][: WEEK_H + 1 : _STEP_H][::-1]
+    hours = np.flatnonzero(np.isfinite(values)) * _STEP_H  # an unknown level shortens no distance
     values = values[np.isfinite(values)]
     first, second = np.triu_indices(values.size, 1)
-    return float(np.median((values[second] - values[first]) / ((second - first) * _STEP_H))) if first.size else 0.0
-
-
-def _trend_wait(levels: Floats, limit: float) -> float | None:
-    slope = _slope(levels)
-    return max(float(limit - levels[-1]) / slope, 1.0) if slope > 0 else None
+    return float(np.median((values[second] - values[first]) / (hours[second] - hours[first]))) if first.size else 0.0
 
 
 def _hours_until(at: Millis | None, origin: Millis) -> float | None:

@@ -51,10 +51,15 @@ def average_precision(crossed: Floats, score: Floats) -> float:
     return float((np.diff(recall, prepend=0.0) * precision).sum())
 
 
-def _scored(hours: int, found: Sequence[ReplayedForecast]) -> HorizonScore:
-    p, crossed = np.array([each.p or 0.0 for each in found]), np.array([each.crossed for each in found], float)
+def calibration_error(crossed: Floats, p: Floats) -> float:
+    """Mean distance of mean probability and frequency over ten bins of equal width, weighted by size."""
     place = np.minimum((p * _BINS).astype(int), _BINS - 1)
     gap = np.abs(np.bincount(place, p, _BINS) - np.bincount(place, crossed, _BINS))
+    return float(gap.sum() / max(p.size, 1))
+
+
+def _scored(hours: int, found: Sequence[ReplayedForecast]) -> HorizonScore:
+    p, crossed = np.array([each.p or 0.0 for each in found]), np.array([each.crossed for each in found], float)
     inside = [each.low <= each.level <= each.high for each in found if each.low is not None and each.high is not None]
     return HorizonScore(
         hours=hours,
@@ -62,7 +67,7 @@ def _scored(hours: int, found: Sequence[ReplayedForecast]) -> HorizonScore:
         targets=len({(each.table, each.metric) for each in found}),
         crossed=_rounded(crossed.mean()) or 0.0,
         brier=_rounded(((p - crossed) ** 2).mean()) or 0.0,
-        calibration_error=_rounded(gap.sum() / len(found)) or 0.0,
+        calibration_error=_rounded(calibration_error(crossed, p)) or 0.0,
         coverage=_rounded(np.mean(inside)) if inside else None,
         methods=[_method(MODEL, found, lambda e: e.p or 0.0, lambda e: e.middle), *_plain_methods(found)],
     )

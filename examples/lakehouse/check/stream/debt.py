@@ -16,7 +16,7 @@ QUESTION = f"select count(*), sum(total_cents) from {ORDERS}"
 
 
 class PausedCompaction:
-    """What a query of `silver.orders` costs, while nobody maintains the table, and after."""
+    """The cost of a query on `silver.orders` while compaction is paused, and after a rewrite."""
 
     def __init__(self, world: ScenarioWorld) -> None:
         self._world = world
