@@ -119,8 +119,8 @@ def _durable(connection: sa.engine.interfaces.DBAPIConnection, _record: object) 
 def _bounded(abandoned_s: float, connection: sa.engine.interfaces.DBAPIConnection, _record: object) -> None:
     """Locks end with a client that does not go on, and no other waits for ever."""
     cursor = connection.cursor()
-    cursor.execute(f"SET idle_in_transaction_session_timeout = {round(abandoned_s * 1000)}")
-    cursor.execute(f"SET lock_timeout = {round(WAIT_S * 1000)}")
+    for name, seconds in (("idle_in_transaction_session_timeout", abandoned_s), ("lock_timeout", WAIT_S)):
+        cursor.execute("SELECT set_config(%s, %s, false)", (name, str(round(seconds * 1000))))
     cursor.close()
     connection.commit()
 
