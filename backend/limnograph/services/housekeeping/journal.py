@@ -75,20 +75,24 @@ class Journal:
         self._tried[key] = now
 
     def record(self, fact: MaintenanceFact) -> None:
-        """Append a run, once. Raises SourceUnavailable if every attempt lost to another commit."""
+        """Append a run, once. Raises SourceUnavailable, with the last error, if every attempt failed."""
         self._failpoints.reach("before_append_maintenance")
+        last: Exception | None = None
         for attempt in range(ATTEMPTS):
             head = self._store.head(MAINTENANCE)
             if attempt and self._holds(fact.run_id):
                 break
             try:
                 self._store.append(MAINTENANCE, self._to_arrow([fact]), head, fact.run_id)
-            except (Conflict, SourceError):
+            except (Conflict, SourceError) as error:
+                last = error
                 time.sleep(random.uniform(0.05, 0.3) * min(attempt + 1, 5))  # noqa: S311 - jitter, not a secret
             else:
                 break
         else:
-            raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to maintenance lost against other writers")
+            detail = last.detail if isinstance(last, SourceError) else str(last)
+            message = f"{ATTEMPTS} attempts to append to maintenance failed; last error: {detail}"
+            raise SourceUnavailable("meta store", message)
         self._failpoints.reach("after_append_maintenance")
 
     def _holds(self, run_id: str) -> bool:

@@ -20,19 +20,25 @@ from limnograph.services.pipeline.ledger import Ledger, ledger_at
 
 ATTEMPTS = 20
 """Compare-and-set attempts before a pass gives up; the next pass finds the same rows to be new again."""
+FAILURES = 8
+"""Attempts that may fail in a row without a conflict, about five seconds: what fails for longer is not a lost reply."""
 
 
 class MetaAppender:
-    """One writer of one store. Every method raises SourceUnavailable if all its attempts lost."""
+    """One writer of one store, for one thread. Every method raises SourceUnavailable if all its attempts lost, or if
+    the store failed `FAILURES` times in a row.
+    """
 
     def __init__(
         self,
         store: MetaStore,
         to_arrow: Callable[[Sequence[ChangeFact]], pa.Table],
         progress: Callable[[str], None] = lambda _line: None,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._store, self._to_arrow, self._progress = store, to_arrow, progress
+        self._store, self._to_arrow, self._progress, self._sleep = store, to_arrow, progress, sleep
         self._last: Exception | None = None
+        self._failures = 0
 
     def snapshots(self, rows: pa.Table, head: int | None, wanted: Sequence[Candidates], run_id: str) -> int:
         """Append rows and return their number. After a conflict or a lost reply rows that exist by now are dropped."""
@@ -42,14 +48,14 @@ class MetaAppender:
             try:
                 self._store.append(SNAPSHOTS, rows, head, run_id)
             except (Conflict, SourceError) as error:
-                self._wait(attempt, error)
+                self._wait(attempt, error, "append to snapshots")
                 head = self._store.head(SNAPSHOTS)
                 known = self._store.known(head, wanted) if head is not None else {}
                 keys = zip(rows.column("table_uuid").to_pylist(), rows.column("snapshot_id").to_pylist(), strict=True)
                 rows = rows.filter(pa.array([key not in known.get(series, {}) for series, key in keys], pa.bool_()))
             else:
                 return int(rows.num_rows)
-        raise self._gave_up("appends to snapshots")
+        raise self._gave_up("append to snapshots")
 
     def events(self, table: MetaTable, rows: pa.Table, run_id: str) -> int:
         """Append the rows whose keys do not exist and return their number. The caller passes each key once."""
@@ -63,10 +69,10 @@ class MetaAppender:
             try:
                 self._store.append(table, rows, head, run_id)
             except (Conflict, SourceError) as error:
-                self._wait(attempt, error)
+                self._wait(attempt, error, f"append to {table.name}")
             else:
                 return int(rows.num_rows)
-        raise self._gave_up(f"appends to {table.name}")
+        raise self._gave_up(f"append to {table.name}")
 
     def changes(self, rows: list[ChangeFact], head: int | None, run_id: str, now: Micros) -> None:
         """Append rows. After a conflict or a lost reply the rows that are redundant by now are dropped."""
@@ -80,12 +86,12 @@ class MetaAppender:
             try:
                 self._store.append(CHANGES, self._to_arrow(stamped), head, run_id)
             except (Conflict, SourceError) as error:
-                self._wait(attempt, error)
+                self._wait(attempt, error, "append to changes")
                 head = self._store.head(CHANGES)
                 rows = still_new(rows, ledger_at(self._store, head))
             else:
                 return
-        raise self._gave_up("appends to changes")
+        raise self._gave_up("append to changes")
 
     def repair(self, rows: pa.Table) -> None:
         """Replace rows by key. A repeated repair changes nothing, so a lost reply is simply retried."""
@@ -95,20 +101,25 @@ class MetaAppender:
             try:
                 self._store.replace(rows)
             except (Conflict, SourceError) as error:
-                self._wait(attempt, error)
+                self._wait(attempt, error, "repair snapshots")
             else:
                 return
-        raise self._gave_up("repairs of snapshots")
+        raise self._gave_up("repair snapshots")
 
-    def _gave_up(self, what: str) -> SourceUnavailable:
+    def _gave_up(self, what: str, attempts: int = ATTEMPTS) -> SourceUnavailable:
         detail = self._last.detail if isinstance(self._last, SourceError) else str(self._last)
-        return SourceUnavailable("meta store", f"{ATTEMPTS} {what} failed; last error: {detail}")
+        return SourceUnavailable("meta store", f"{attempts} attempts to {what} failed; last error: {detail}")
 
-    def _wait(self, attempt: int, error: Exception) -> None:
+    def _wait(self, attempt: int, error: Exception, what: str) -> None:
+        is_conflict = isinstance(error, Conflict)
         if attempt == 0 or str(error) != str(self._last):  # log a repeated failure once
-            self._progress(f"write conflict ({error}); retrying on the current state")
+            cause = "write conflict" if is_conflict else "write failed"
+            self._progress(f"{what}: {cause} ({error}); retrying on the current state")
         self._last = error
-        time.sleep(random.uniform(0.05, 0.3) * min(attempt + 1, 5))  # noqa: S311 - jitter, not a secret
+        self._failures = 0 if is_conflict else (self._failures if attempt else 0) + 1
+        if self._failures == FAILURES:
+            raise self._gave_up(what, attempt + 1) from error
+        self._sleep(random.uniform(0.05, 0.3) * min(attempt + 1, 5))  # noqa: S311 - jitter, not a secret
 
 
 def still_new(rows: Sequence[ChangeFact], ledger: Ledger) -> list[ChangeFact]:
