@@ -64,7 +64,11 @@ test-stack: setup stack e2e/node_modules/.stamp ## Integration tests: Spark clus
 
 ##@ Stages of CI
 .PHONY: check
-check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, generated files, size of the first load: under a minute
+check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, generated files, size of the first load: about a minute
+	@$(MAKE) -j2 -k -Oline check-python check-dashboard
+
+.PHONY: check-python
+check-python:
 	ruff format --check .
 	ruff check .
 	mypy
@@ -84,6 +88,9 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, generated f
 	python tests/support/adr_index.py | diff - docs/adr/README.md
 	PYTHONPATH=bench python -m effects.report | diff - docs/effects.md
 	PYTHONPATH=bench python -m forecast.report | diff - docs/forecast-benchmark.md
+
+.PHONY: check-dashboard
+check-dashboard:
 	cd frontend && npm run check && npm run lint && npm run gen:api:check && npm run budget
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
