@@ -16,8 +16,8 @@ Positive = Annotated[float, msgspec.Meta(gt=0)]
 
 class ForecastSettings(FrozenSettings, frozen=True, kw_only=True):
     """Forecasts of the metrics of every table that had commits lately ([forecast](at-risk.md)). Thresholds of
-    snapshots, metadata and deleted rows are those of the findings `snapshots_unbounded`, `metadata_large` and
-    `deletes_not_materialized`; of a job's duration, its objective.
+    snapshots, metadata, deleted rows and skew are those of the findings `snapshots_unbounded`, `metadata_large`,
+    `deletes_not_materialized` and `partition_skew`; of a job's duration, its objective.
     """
 
     enabled: bool = True
@@ -51,5 +51,6 @@ def forecast_limits_of(settings: ForecastSettings, findings: FindingsSettings) -
         "manifests": settings.manifests,
         "live_snapshots": float(findings.snapshots_unbounded.snapshots),
         "metadata_bytes": float(findings.metadata_large.metadata_bytes),
+        "skew_max_over_median": findings.partition_skew.ratio,
     }
-    return ForecastLimits(thresholds, settings.reader_factor)
+    return ForecastLimits(thresholds, settings.reader_factor, float(findings.partition_skew.partitions))

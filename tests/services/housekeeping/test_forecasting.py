@@ -244,3 +244,19 @@ def test_a_reader_is_judged_per_byte_and_by_its_promised_duration() -> None:
     assert (per_gib["job_name"], per_gib["level"], per_gib["threshold"]) == ("churn", 60.0, 90.0)
     assert (seconds["level"], seconds["threshold"]) == (60.0, 90.0)
     assert "reader_seconds" not in {row["metric"] for row in world.read(FORECASTS) if row["table_uuid"] == "compacted"}
+
+
+def test_skew_is_forecast_where_it_can_matter() -> None:
+    """A partition that outgrows the others by 0.4 a day, in tables of 12 and of 5 partitions and in a small one."""
+    world = World()
+    for name, partitions, size in (("many", 12, 2**40), ("few", 5, 2**40), ("small", 12, 2**20)):
+        rows = hours_of(name, NOW, 20, 0)
+        skew = ({"skew_max_over_median_last": 1 + hour / 60} for hour in range(len(rows)))
+        state = {"partitions_total_last": partitions, "total_bytes_last": size}
+        roll(world, [row | state | each for row, each in zip(rows, skew, strict=True)])
+    step(world).run()
+    found = forecasts(world, "skew_max_over_median")
+    assert found.keys() == {"many"}
+    assert found["many"]["p_cross"] >= 0.5
+    assert (found["many"]["threshold"], found["many"]["alert"]) == (10.0, True)
+    assert found["many"]["p_cross_if_maintained"] == found["many"]["p_cross"]  # no rewrite makes partitions equal

@@ -53,6 +53,7 @@ def written(chosen: list[Fact], *, gone: int | None = None) -> tuple[MemoryEngin
         at = NOW - minute * MINUTE + 17
         observed = max(at, ROLLED + MINUTE) if late else at
         numbers = {"total_bytes": None if files is None else files * 7, "added_data_files": files, "manifests": number}
+        numbers["skew_max_over_median"] = None if files is None else 1 + files / 7
         rows.append(row(number, at, files, on_main=main, observed_at=observed, **numbers))
         if main:
             log.append(moved(number, at, observed_at=observed))

@@ -32,6 +32,7 @@ STATES = {
     for name in (
         *("total_data_files", "total_delete_files", "total_records", "total_bytes", "total_position_deletes"),
         *("small_files", "manifests", "live_snapshots", "metadata_bytes"),
+        *("partitions_total", "skew_max_over_median"),
     )
 }
 COLUMNS = SUMS | STATES

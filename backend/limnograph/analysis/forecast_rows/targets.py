@@ -23,6 +23,8 @@ def with_targets(case: ForecastCase, limits: ForecastLimits, seconds_limit: floa
 def _targets(case: ForecastCase, limits: ForecastLimits, seconds_limit: float | None) -> Iterator[ForecastTarget]:
     series = HistoryGrid(case)
     for metric, threshold in limits.thresholds.items():
+        if metric == "skew_max_over_median" and not _has_skew(series, case.target_file_bytes, limits.skew_partitions):
+            continue
         if np.isfinite(series.levels(metric)[-1]):
             yield ForecastTarget(metric=metric, threshold=threshold)
     if case.runs is None or len(case.runs.times) < _LEAST_RUNS:
@@ -34,3 +36,9 @@ def _targets(case: ForecastCase, limits: ForecastLimits, seconds_limit: float | 
     if known.size and np.isfinite(levels[-1]) and np.median(known) > 0:
         threshold = limits.reader_factor * float(np.median(known))
         yield ForecastTarget(metric="reader_seconds_per_gib", threshold=threshold)
+
+
+def _has_skew(series: HistoryGrid, target_bytes: float, partitions: float) -> bool:
+    """Whether skew can matter: as for the finding `partition_skew`, not among few partitions or in a small table."""
+    count, size = series.levels("partitions_total")[-1], series.levels("total_bytes")[-1]
+    return bool(count >= partitions and size >= target_bytes)

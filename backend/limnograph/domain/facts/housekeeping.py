@@ -42,8 +42,12 @@ STATES = {
     "file_size_p50": 140,
     "live_snapshots": 144,
     "metadata_bytes": 148,
+    "partitions_total": 152,
+    "skew_max_over_median": 156,
 }
 """Column of `snapshots` that is a state of the table -> field id of the first of its four columns."""
+RATIOS = frozenset({"skew_max_over_median"})
+"""States that are no integers."""
 ENDS = {
     "first": "after the first change of main; null: unknown",
     "last": "after the last change of main; null: unknown",
@@ -74,7 +78,7 @@ def span_columns(unit: str) -> tuple[Column, ...]:
         *(Column(name, field_id, LONG, "sum over the commits") for name, field_id in DELTAS.items()),
         *(Column(name, field_id, LONG, "sum over commits `replace`") for name, field_id in BY_REPLACE.items()),
         *(
-            Column(f"{name}_{end}", field_id + i, LONG, f"`{name}` {text}")
+            Column(f"{name}_{end}", field_id + i, DOUBLE if name in RATIOS else LONG, f"`{name}` {text}")
             for name, field_id in STATES.items()
             for i, (end, text) in enumerate(ENDS.items())
         ),

@@ -36,7 +36,7 @@ from limnograph.domain.facts.plans import PlanFact
 from limnograph.domain.facts.reads import ReadsFact
 from limnograph.domain.time import Micros
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 """Property `limnograph.schema-version` of every meta table; rises when a column or a table is added."""
 
 HISTOGRAM_EDGES = tuple(2**power for power in range(13, 33))

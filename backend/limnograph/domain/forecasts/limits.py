@@ -23,14 +23,17 @@ DEFAULT_THRESHOLDS: Mapping[ForecastMetric, float] = MappingProxyType(
         "manifests": 1_000.0,
         "live_snapshots": 500.0,
         "metadata_bytes": 5.0 * 2**20,
+        "skew_max_over_median": 10.0,
     }
 )
 
 
 class ForecastLimits(NamedTuple):
-    """`thresholds`: of metrics of files. `reader_factor`: a job that reads a table is slow when its seconds per GiB
-    reach this multiple of their median over the last 28 days.
+    """`thresholds`: of metrics of files. `skew_partitions`: skew is forecast for tables with so many partitions or
+    more, and the bytes of a file of their target size. `reader_factor`: a job that reads a table is slow when its
+    seconds per GiB reach this multiple of their median over the last 28 days.
     """
 
     thresholds: Mapping[ForecastMetric, float] = DEFAULT_THRESHOLDS
     reader_factor: float = 1.5
+    skew_partitions: float = 10.0

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from limnograph.domain.facts.columns import DOUBLE, STRING, Column
 from limnograph.domain.facts.housekeeping import BY_REPLACE, DELTAS, OPERATIONS, STATES
 from limnograph.domain.facts.meta_tables import DAILY, HOURLY, MetaTable
 from limnograph.domain.time import MICROS_PER_SECOND, Micros
@@ -31,6 +32,17 @@ MOVE_COLUMNS = ("table_uuid", "at", "place", "snapshot_id")
 """Moves of main: instant, order among the moves of a table, and the snapshot that main points at afterwards."""
 
 _NAMED = pl.col("catalog").is_not_null() | pl.col("table").is_not_null()
+
+
+def _polars_type(column: Column) -> pl.DataType:
+    """Instants are integers here."""
+    if column.type is STRING:
+        return pl.String()
+    return pl.Float64() if column.type is DOUBLE else pl.Int64()
+
+
+KINDS = {column.name: _polars_type(column) for table in (HOURLY, DAILY) for column in table.columns}
+"""Types of the columns of both roll-ups."""
 
 
 class Stamp(NamedTuple):
@@ -135,6 +147,5 @@ def _floor(column: str, width_us: int, name: str) -> pl.Expr:
 
 def _shaped(table: MetaTable, rows: pl.DataFrame, stamp: Stamp) -> pl.DataFrame:
     stamped = rows.with_columns(pl.lit(value, pl.Int64).alias(name) for name, value in stamp._asdict().items())
-    text = {"table_uuid", *NAMES}
-    shaped = (pl.col(c.name).cast(pl.String if c.name in text else pl.Int64) for c in table.columns)
+    shaped = (pl.col(c.name).cast(KINDS[c.name]) for c in table.columns)
     return stamped.select(shaped).sort(table.key)

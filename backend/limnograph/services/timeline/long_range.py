@@ -42,7 +42,7 @@ def draw(lane: str, rolled: RolledHistory, history: History, span: TimeRange, st
         return DRAWINGS[lane](rolled, history, span, state)
     if SPEC_OF[lane].column in STATES:
         return _step(SPEC_OF[lane], rolled, history, span, state)
-    # Versions come from changes, which are kept; skew and debt are in no roll-up, so they begin at the edge.
+    # Versions come from changes, which are kept; debt and overlap are in no roll-up, so they begin at the edge.
     return lanes.draw(lane, history, span, state)
 
 

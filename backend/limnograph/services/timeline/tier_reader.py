@@ -21,7 +21,7 @@ from limnograph.domain.facts.meta_tables import HOURLY
 from limnograph.domain.metadata.table import MAIN
 from limnograph.domain.time import MICROS_PER_SECOND, Micros, TimeRange, to_micros, truncated
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.rollups.fold import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
+from limnograph.services.rollups.fold import DAY, HOUR, KINDS, ROW_COLUMNS, Stamp, fold_days, roll_hours
 from limnograph.services.rollups.marks import ROLLED_AT, number, raw_floor
 from limnograph.services.rollups.step import moves_of
 
@@ -173,7 +173,7 @@ class _Fresh:
             log = self._log()
             touched |= {at // HOUR * HOUR for at in log.filter(pl.col("to_value").is_in(list(ids)))["at"]}
         if not touched:
-            return pl.DataFrame(schema={column.name: _kind(column.name) for column in HOURLY.columns})
+            return pl.DataFrame(schema={column.name: KINDS[column.name] for column in HOURLY.columns})
         return self._again(sorted(touched))
 
     def _again(self, hours: Sequence[Micros]) -> pl.DataFrame:
@@ -257,8 +257,3 @@ def _last_moved(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _once(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.unique(["table_uuid", "snapshot_id"], keep="first", maintain_order=True)
-
-
-def _kind(name: str) -> pl.DataType:
-    text = {"table_uuid", "catalog", "namespace", "table", "format"}
-    return pl.String() if name in text else pl.Int64()
