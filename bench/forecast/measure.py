@@ -25,7 +25,7 @@ from limnograph.analysis.forecast import load_model
 RESULTS = Path(__file__).with_name("results.json")
 GENERATORS = {"first": (fleets.judged_fleet, 60), "second": (second.judged_fleet, 32)}
 READERS = {"first": fleets.readers_fleet, "second": second.readers_fleet}
-SEEDS = {"first": range(70_001, 70_005), "second": range(300, 306)}
+SEEDS = {"first": range(70_001, 70_009), "second": range(300, 308)}
 READER_SEEDS = {"first": range(71_001, 71_009), "second": range(400, 408)}
 """Fleets whose readers' drivers are judged, beside those of the other fleets: few readers cross."""
 CI_SEEDS = {"first": (11, 12), "second": (11,)}

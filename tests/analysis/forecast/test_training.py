@@ -7,13 +7,14 @@ import pytest
 
 from forecast_cases import case, rising, runs, sawtooth
 from limnograph.analysis.forecast import Model, better_than, parse_model
-from limnograph.analysis.forecast.features import CROSS_FEATURES
+from limnograph.analysis.forecast.features import CROSS_FEATURES, Futures, cross_features
 from limnograph.analysis.forecast.model import NO_TUNING, step_of
 from limnograph.analysis.forecast.past import PastQuestions, past_questions
 from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.analysis.forecast.training import fit, train
 from limnograph.analysis.forecast.trees import from_boosting
 from limnograph.analysis.forecast.tuning import Tuning
+from limnograph.analysis.forecast.views import LevelView, view_block
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.forecasts.cases import ForecastCase
 
@@ -110,6 +111,16 @@ def test_features_do_not_see_what_followed() -> None:
     np.testing.assert_array_equal(rows[0].quantile, rows[1].quantile)
     np.testing.assert_array_equal(rows[0].cross, rows[1].cross)  # thresholds too
     assert (rows[0].moved != rows[1].moved).any()
+
+
+def test_maintenance_widens_the_room_below_the_threshold() -> None:
+    series = HistoryGrid(case(rising(20)))
+    views = [LevelView(series, series.hours, "small_files", reset) for reset in (None, 50.0)]
+    block = view_block(views)
+    rows = cross_features(block, Futures.drawn(block, 7), np.full(2, 3_000.0), 168)
+    room, used = (rows[:, CROSS_FEATURES.index(name)] for name in ("room", "used_7d"))
+    assert room[1] == pytest.approx(np.log(3_000 / 50))
+    assert used[1] < used[0] / 2
 
 
 def test_outcomes_end_before_the_series_does() -> None:

@@ -121,10 +121,10 @@ def path_scale(block: ViewBlock, futures: Futures, hours: int) -> tuple[Floats, 
 
 def cross_features(block: ViewBlock, futures: Futures, threshold: Floats, hours: int) -> Floats:
     """`[view, CROSS_FEATURES]`."""
-    level, state = block.level, block.state
+    level, state = block.start, block.state
     room = np.maximum(threshold - level, 1e-3 * threshold + 1e-9)
     share = hours / DAY_H
-    change = [(level - block.levels[:, -1 - days * DAY_H]) / room * share / days for days in CHANGE_D]
+    change = [(block.level - block.levels[:, -1 - days * DAY_H]) / room * share / days for days in CHANGE_D]
     rises = np.maximum(np.diff(block.states, axis=1), 0)
     inflow = [np.nansum(rises[:, -days * DAY_H :], axis=1) / (days * DAY_H) for days in INFLOW_D]
     since, usual, longest = block.drops[:, 0], block.drops[:, 1], block.drops[:, 2]

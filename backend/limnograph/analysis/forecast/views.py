@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from limnograph.analysis.forecast.drops import SMALL_SHARE, find_drops
 from limnograph.analysis.forecast.following import STRUCTURE, responses
@@ -34,7 +35,7 @@ class LevelView(NamedTuple):
 class ViewBlock(NamedTuple):
     """Numbers of many views. `states` and `levels`: `[view, WINDOW_H]`, NaN where not known; `floor`: what is added
     before logs are taken; `drops`: hours since the last drop, usual gap, longest gap, share taken away,
-    number; the first two again, of small drops too.
+    number; the first two again, of small drops too. `reset`: whether maintenance changes the state at the cut-off.
     """
 
     states: Floats
@@ -45,6 +46,7 @@ class ViewBlock(NamedTuple):
     slopes: Floats
     spread: Floats
     table: Floats
+    reset: npt.NDArray[np.bool_]
     blocks: DayBlocks
 
     def of(self, rows: Longs) -> ViewBlock:
@@ -63,6 +65,11 @@ class ViewBlock(NamedTuple):
         """State at the cut-off."""
         return self.states[:, -1]
 
+    @property
+    def start(self) -> Floats:
+        """Where the future starts: the level, or what maintenance leaves."""
+        return np.where(self.reset, self.state, self.level)
+
 
 def view_block(views: Sequence[LevelView]) -> ViewBlock:
     """The numbers of these views."""
@@ -75,7 +82,8 @@ def view_block(views: Sequence[LevelView]) -> ViewBlock:
     drops = np.array([_drop_numbers(row) for row in states]).reshape(len(views), 7)
     slopes, spread = _slopes(levels)
     table = _table_rows(views)
-    return ViewBlock(states, levels, floor, metric, drops, slopes, spread, table, blocks)
+    reset = np.array([view.reset is not None for view in views], bool)
+    return ViewBlock(states, levels, floor, metric, drops, slopes, spread, table, reset, blocks)
 
 
 def row_median(values: Floats) -> Floats:
