@@ -58,6 +58,14 @@ def test_a_read_of_these_days_warms_the_table_and_missing_reports_are_said() -> 
     assert cold(*data, reads=KnownReads(None, Micros(START - 90 * DAY))) is not None
 
 
+def test_the_condition_began_when_so_many_bytes_had_not_been_written_or_read_for_so_long() -> None:
+    data = ((6 * GIB, 300), (5 * GIB, 200), (9 * GIB, 100))
+    found, read_later = cold(*data), cold(*data, reads=KnownReads(None, Micros(START - 95 * DAY)))
+    assert found is not None
+    assert read_later is not None
+    assert (found.began, read_later.began) == (START - 110 * DAY, START - 5 * DAY)
+
+
 SNAPSHOTS = [RetainedSnapshot(number, Micros(START - (240 - number) * HOUR)) for number in range(240)]
 REFS = (RetainedRef("main", 239),)
 

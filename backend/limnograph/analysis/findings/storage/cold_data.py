@@ -32,9 +32,10 @@ def cold_levels(
     partitions: Sequence[PartitionWrite], total_bytes: int, reads: KnownReads, at: Micros, limits: FindingLimits
 ) -> list[SubjectLevel]:
     """The bytes in partitions without a write for `cold_days`, and their limit. None of them if the table was read in
-    these days. A partition whose last write is unknown is not cold. O(partitions).
+    these days. A partition whose last write is unknown is not cold. O(p log p) for p partitions.
     """
-    since = at - limits.cold_days * DAY
+    cold_for = limits.cold_days * DAY
+    since = at - cold_for
     if reads.last is not None and reads.last > since:
         return []
     cold = [each for each in partitions if each.written is not None and each.written <= since]
@@ -48,4 +49,19 @@ def cold_levels(
         "reads_known": int(reads.since is not None and reads.since <= since),
         "last_seen": to_millis(reads.last),
     }
-    return [SubjectLevel("cold_data", "", size, limit, CODES["cold_data"].severity, evidence)]
+    began = _reached(
+        [(Micros(each.written + cold_for), each.bytes) for each in cold if each.written is not None], limit
+    )
+    if began is not None and reads.last is not None:
+        began = max(began, Micros(reads.last + cold_for))
+    return [SubjectLevel("cold_data", "", size, limit, CODES["cold_data"].severity, evidence, began)]
+
+
+def _reached(turned: Sequence[tuple[Micros, int]], limit: float) -> Micros | None:
+    """When bytes that became cold one after the other, each at its instant, reached the limit; None: they did not."""
+    size = 0
+    for at, each in sorted(turned):
+        size += each
+        if size >= limit:
+            return at
+    return None
