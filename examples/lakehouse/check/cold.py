@@ -51,8 +51,13 @@ class ColdBytes:
         log.equal("a dry run finds the orphan, and no other file", names, [ORPHAN.rpartition("/")[2]])
 
     def observe(self, log: ScenarioLog) -> None:
-        """The bytes and their price. `cold_data` needs more minutes than a check has."""
+        """The finding, the bytes and their price."""
         observer, sums = self._world.observer, self._sums()
+        found = observer.finding("cold_data", COLD.name)
+        log.claim("Limnograph reports cold_data", found)
+        evidence = found["evidence"]
+        log.equal("of all partitions", evidence["cold_bytes"], sums["live"])
+        log.figures["finding"] = {"code": "cold_data", "evidence": evidence}
         page = awaited(lambda: observer.table(COLD.name, "/storage").get("bytes"))
         log.claim("Limnograph has read the storage of the table", page)
         log.equal("live and held bytes are the sums over the files", {name: page[name] for name in sums}, sums)

@@ -28,6 +28,9 @@ share_days = 0.0001
 [findings.high_cardinality_partitioning]
 partitions = 100
 
+[findings.cold_data]
+bytes = 100_000
+
 # List prices in thousandths of a dollar: what pays for terabytes must be visible on kilobytes.
 [prices]
 currency = "mUSD"
