@@ -115,7 +115,7 @@ demo-check: setup ## Build the demo when needed and check the whole chain, with 
 	limnograph demo --check $(DEMO_ARGS)
 
 .PHONY: lakehouse-check
-lakehouse-check: setup stack $(if $(filter stream,$(LAKEHOUSE_FORMS)),stack-stream) ## Check the reference lakehouse by its scenarios, with a JSON summary (LAKEHOUSE=short, batch, stream or long: both)
+lakehouse-check: setup stack $(if $(filter stream,$(LAKEHOUSE_FORMS)),stack-stream) $(if $(filter batch,$(LAKEHOUSE_FORMS)),stack-drill) ## Check the reference lakehouse by its scenarios, with a JSON summary (LAKEHOUSE=short, batch, stream or long: both)
 	@failed=; for form in $(LAKEHOUSE_FORMS); do \
 	    PYTHONPATH=examples python -m lakehouse.run check --form $$form $(LAKEHOUSE_ARGS) || failed="$$failed $$form"; done; \
 	  [ -z "$$failed" ] || { echo "lakehouse-check failed:$$failed" >&2; exit 1; }
@@ -165,6 +165,9 @@ stack: .tools/stack/.stamp ## Install the additional tools of test-stack into .t
 
 .PHONY: stack-stream
 stack-stream: .tools/stream/.stamp ## Install Kafka and Debezium for the lakehouse's stream into .tools (once, 92 MB)
+
+.PHONY: stack-drill
+stack-drill: .tools/drill/.stamp ## Install Iceberg 1.12 for the lakehouse's drill into .tools (once, 112 MB)
 
 .PHONY: system
 system: ## Install system packages (JDK 17, Chromium, PostgreSQL, Maven); as root or with CI=true
@@ -223,6 +226,7 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 	python deploy/setup/jars.py
 	python deploy/setup/stack.py --update
 	python deploy/setup/stack.py --stream --update
+	python deploy/setup/stack.py --drill --update
 
 # The cache first: a registry without caching headers would send Spark again, and each time uv would keep another 1 GB.
 .venv/.stamp: requirements.lock pyproject.toml
@@ -247,6 +251,10 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 
 .tools/stream/.stamp: deploy/setup/stack.py $(wildcard deploy/setup/stream/*) .venv/.stamp
 	python deploy/setup/stack.py --stream
+	touch $@
+
+.tools/drill/.stamp: deploy/setup/stack.py $(wildcard deploy/setup/drill/*) .venv/.stamp
+	python deploy/setup/stack.py --drill
 	touch $@
 
 .tools/prometheus/prometheus:

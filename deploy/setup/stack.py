@@ -1,5 +1,6 @@
 """Install services from Maven into .tools: those of `make test-stack` into `stack` (a REST catalog, an S3 endpoint),
-with `--stream` those of the lakehouse's stream into `stream` (Kafka, Debezium, Spark's Kafka source).
+with `--stream` those of the lakehouse's stream into `stream` (Kafka, Debezium, Spark's Kafka source), with `--drill`
+those of its drill into `drill` (a newer Iceberg).
 
 One folder of jars for each `NAME.xml` of the set, resolved by Maven into the checkout, checked against `NAME.lock`
 (SHA-256). Does nothing when all are there and right. `--update` writes new locks after a version changed.
@@ -15,12 +16,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 REPOSITORY = ROOT / ".tools" / "m2"
+SETS = ("stream", "drill")
 GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
 
 def main() -> int:
     """Exit 0 when every folder holds exactly what its lock says."""
-    update, chosen = "--update" in sys.argv, "stream" if "--stream" in sys.argv else "stack"
+    update, chosen = "--update" in sys.argv, next((each for each in SETS if f"--{each}" in sys.argv), "stack")
     poms = sorted(Path(__file__).with_name(chosen).glob("*.xml"))
     return max(install(pom, pom.with_suffix(".lock"), ROOT / ".tools" / chosen, update=update) for pom in poms)
 

@@ -22,7 +22,7 @@ from lakehouse.check import (
     versions,
 )
 from lakehouse.check.scenario import Scenario
-from lakehouse.check.stream import checkpoints, conflicts, debt, freshness, kills, throughput
+from lakehouse.check.stream import checkpoints, conflicts, debt, freshness, kills, outbox, throughput
 from lakehouse.check.world import ScenarioWorld
 from limnograph.domain.errors import InvalidInput
 
@@ -50,6 +50,7 @@ KINDS: Mapping[str, Callable[[ScenarioWorld], Any]] = {
 STREAM: Mapping[str, Callable[[ScenarioWorld], Any]] = {
     "freshness": freshness.StreamFreshness,
     "exactly once, kill -9": kills.KilledStream,
+    "outbox": outbox.RoutedOutbox,
     "compaction paused": debt.PausedCompaction,
     "throughput, observed and not": throughput.ObservedThroughput,
     "lost checkpoint": checkpoints.LostCheckpoint,
@@ -68,7 +69,10 @@ BATCH_ONLY = frozenset(
     }
 )
 """Not in the short form, which CI runs: they need more time or programs, or tests of their own show the same."""
-SHORTENED = {"pitfalls 1 2 9, maintainer": partial(maintained.MaintainerUnderPolicy, runs=0)}
+SHORTENED: Mapping[str, Callable[[ScenarioWorld], Any]] = {
+    "pitfalls 1 2 9, maintainer": partial(maintained.MaintainerUnderPolicy, runs=0),
+    "disaster drill": partial(drills.DisasterDrill, moves=False),
+}
 """What the short form has instead."""
 FORMS: Mapping[str, Mapping[str, Callable[[ScenarioWorld], Any]]] = {
     "short": {name: SHORTENED.get(name, kind) for name, kind in KINDS.items() if name not in BATCH_ONLY},

@@ -15,6 +15,7 @@ from lakehouse.silver.merge import layout
 
 PERSONAL = TableLayout("lake.lab.personal", "id bigint, email string", "", MERGE_ON_READ, pii="raw")
 VALUE = "u77@example.org"
+MOVED = (layout("orders").name, layout("customers").name, CLICKS.name)
 RESTORED = (CDC.name, CLICKS.name, PARTNERS.name, layout("customers").name, layout("orders").name, REVENUE.name)
 
 
@@ -54,10 +55,12 @@ class ErasureDrill:
 
 
 class DisasterDrill:
-    """Backup of catalog and objects, a commit that comes too late for it, and a second place made of the backup."""
+    """Backup of catalog and objects, a commit that comes too late for it, and a second place made of the backup.
+    `moves`: whether tables are also brought there under other paths.
+    """
 
-    def __init__(self, world: ScenarioWorld) -> None:
-        self._world = world
+    def __init__(self, world: ScenarioWorld, *, moves: bool = True) -> None:
+        self._world, self._moves = world, moves
 
     def happen(self, log: ScenarioLog) -> None:
         """The restored tables have all rows of the backup, and lack exactly what came after it."""
@@ -84,6 +87,27 @@ class DisasterDrill:
             backup_s=round(backup.seconds, 2),
             dump_bytes=backup.dump_bytes,
             objects=backup.objects,
+        )
+        if self._moves:
+            self._move(log)
+
+    def _move(self, log: ScenarioLog) -> None:
+        """What a copy of the files alone cannot do: their metadata names the bucket that is lost."""
+        begun = time.monotonic()
+        moved = restore.move_tables(self._world.lake.places, self._world.children, MOVED)
+        log.equal("the tables are at the second place", [each["table"] for each in moved], [*MOVED])
+        for each in moved:
+            name = each["table"]
+            log.equal(f"{name} has the same rows there", each["there"], each["here"])
+            log.equal(f"and the same snapshots as {name} here", *each["snapshots"])
+            log.equal(f"and no file of {name} is read from the lake's bucket", each["files_elsewhere"], 0)
+        deletes = sum(each["delete_files"] for each in moved)
+        log.claim("among them is one with position deletes, which have paths inside", deletes > 0, moved)
+        wanted = ("table", "snapshots", "files_copied", "delete_files", "seconds")
+        log.figures.update(
+            iceberg=moved[0]["iceberg"],
+            moved=[{key: each[key] for key in wanted} for each in moved],
+            moved_s=round(time.monotonic() - begun, 1),
         )
 
     def observe(self, log: ScenarioLog) -> None:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lakehouse.drill import move
 from lakehouse.parts import database, programs, start
-from lakehouse.parts.places import BUCKET, SECRET, Places
-from limnograph.demo.processes.children import ChildProcesses, answers
+from lakehouse.parts.places import BUCKET, CHECKOUT, SECRET, Places
+from limnograph.demo.processes.children import ChildProcesses, Program, answers
 from limnograph.domain.errors import EnvironmentFault
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
 
 DUMP = "catalog.dump"
+MOVED_S = 300.0
 
 
 class LakeBackup(NamedTuple):
@@ -53,6 +57,23 @@ def restore(places: Places, children: ChildProcesses) -> Catalog:
     children.wait_until(store, lambda: start.speaks(second.store), start.READY_S)
     children.wait_until(catalog, lambda: answers(f"{second.catalog}/v1/config"), start.READY_S)
     return load_catalog("standby", **second.iceberg())
+
+
+def move_tables(places: Places, children: ChildProcesses, tables: Sequence[str]) -> list[dict[str, Any]]:
+    """Tables of the lake at the second place, which `restore` made, under other paths. Raises EnvironmentFault."""
+    move.ensure_installed()
+    paths = (str(CHECKOUT / "examples"), str(CHECKOUT / "backend"), os.environ.get("PYTHONPATH", ""))
+    given = ["--dir", str(places.root), "--ports", json.dumps(places.ports._asdict()), *tables]
+    command = [sys.executable, "-m", "lakehouse.drill.move", *given]
+    # Its bucket; the object store takes each folder for one.
+    (places.standing_by().objects / move.ELSEWHERE).mkdir(parents=True, exist_ok=True)
+    child = children.start(Program("move", command, {"PYTHONPATH": os.pathsep.join(filter(None, paths))}))
+    begun = time.monotonic()
+    while child.exit_code is None and time.monotonic() - begun < MOVED_S:
+        time.sleep(0.1)
+    if child.exit_code != 0:
+        raise EnvironmentFault(f"move ended with {child.exit_code} within {MOVED_S:.0f} s; see {child.log}")
+    return [json.loads(line) for line in child.log.read_text().splitlines() if line.startswith("{")]
 
 
 def counts(catalog: Catalog, tables: Sequence[str]) -> dict[str, int]:

@@ -37,9 +37,13 @@ def catalog(name: str, uri: str, endpoint: str, *, keeps_tables: bool = False) -
 
 
 def start_session(
-    places: Places, app: str = "lakehouse", memory: str = "900m", more_jars: Iterable[Path] = ()
+    places: Places,
+    app: str = "lakehouse",
+    memory: str = "900m",
+    more_jars: Iterable[Path] = (),
+    iceberg: Path = SPARK_JARS,
 ) -> SparkSession:
-    """The session of a program: of all batch jobs, or of the stream."""
+    """The session of a program: of all batch jobs, of the stream, or of a drill. `iceberg`: folder of its jars."""
     from pyspark.sql import SparkSession
 
     # PySpark logs each refused statement with its stack, also those that a scenario expects.
@@ -48,7 +52,7 @@ def start_session(
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     conf = {
-        "spark.jars": ",".join(map(str, (*sorted(SPARK_JARS.glob("*.jar")), *more_jars))),
+        "spark.jars": ",".join(map(str, (*sorted(iceberg.glob("*.jar")), *more_jars))),
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.driver.memory": memory,
         "spark.driver.host": "127.0.0.1",
