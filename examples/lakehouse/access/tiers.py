@@ -24,6 +24,8 @@ from lakehouse.silver.merge import layout
 from lakehouse.silver.sessions import SESSIONS
 
 ENGINEER, ANALYST = "lakehouse", "analyst"
+SCRAPER = "prometheus"
+"""Reads Trino's metrics, and no table."""
 DECLARED = (*TABLES, layout("customers"), layout("orders"), SESSIONS, REVENUE, USER_FEATURES)
 HASHES, SHOWN = ("email_hash", "user_hash"), 8
 FILTERS = {"customers": "country = 'DE'", "clicks": "page <> '/pay'"}
@@ -43,6 +45,7 @@ def rules() -> dict[str, Any]:
             *({"user": ANALYST, "catalog": "lake", **each} for each in tables),
             {"user": ANALYST, "catalog": "system", "privileges": ["SELECT"]},
         ],
+        "system_information": [{"user": SCRAPER, "allow": ["read"]}],
     }
 
 

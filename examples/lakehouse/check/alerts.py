@@ -11,7 +11,8 @@ from typing import Any
 from lakehouse.check.observer import awaited
 from lakehouse.check.scenario import ScenarioLog
 from lakehouse.check.world import ScenarioWorld
-from lakehouse.parts.alerting import BURST_FILES, BURST_TABLE
+from lakehouse.engines import trino_connection
+from lakehouse.parts.alerting import BURST_FILES, BURST_TABLE, TRINO, TRINO_QUERIES, TRINO_TIMES
 from lakehouse.parts.lake import TableLayout
 from limnograph.spark_metrics import job_run, start_exposition
 
@@ -19,6 +20,7 @@ BURST = TableLayout(".".join(BURST_TABLE), "id bigint, part int", "part", {})
 ALERT, JOB = "SmallFileProliferation", "lab.import"
 FEW, MANY = 2, BURST_FILES + 20
 SAMPLES = 3
+ASKED = 5
 
 
 class BurstAlert:
@@ -52,8 +54,25 @@ class BurstAlert:
         log.claim("the alert has a runbook", incident["annotations"]["runbook_url"])
         duration = f'spark_job_duration_seconds{{job_name="{JOB}"}}'
         log.claim("Prometheus has the duration of the job", awaited(lambda: self._value(duration)))
+        self._trino(log)
         job = awaited(lambda: observer.table(BURST.name, f"/commits/{self._snapshot}").get("written_by_job"))
         log.equal("the page of the commit names the job", job, JOB)
+
+    def _trino(self, log: ScenarioLog) -> None:
+        """Trino's own metrics are in the same Prometheus: its counter grows with our queries, and it says how long."""
+        before = awaited(lambda: self._value(TRINO_QUERIES))
+        log.claim("Prometheus scrapes Trino", before is not None and self._value(f'up{{job="{TRINO}"}}') == 1, before)
+        with trino_connection(self._world.lake.places) as connection:
+            for _ in range(ASKED):
+                cursor = connection.cursor()
+                cursor.execute(f"select count(*) from {BURST.name}")
+                cursor.fetchall()
+        grown = awaited(lambda: self._value(TRINO_QUERIES) >= before + ASKED)
+        log.claim("its counter of completed queries grows with them", grown, (before, self._value(TRINO_QUERIES)))
+        log.figures["trino"] = {
+            "completed_queries": self._value(TRINO_QUERIES),
+            "p95_ms": round(self._value(f'{TRINO_TIMES}{{quantile="0.95"}}')),
+        }
 
     def _write(self, files: int) -> None:
         lake = self._world.lake

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from lakehouse.access.tiers import SCRAPER
 from lakehouse.parts.places import Places
 from limnograph.demo.processes import alerting
 from limnograph.demo.processes.children import ChildProcesses, Program, answers
@@ -13,6 +14,16 @@ from limnograph.demo.progress import Progress
 from limnograph.domain.errors import EnvironmentFault
 
 READY_S = 180.0
+TRINO = "trino"
+"""Name of Trino among the scrape targets."""
+TRINO_QUERIES = "trino_execution_name_QueryManager_CompletedQueries"
+TRINO_TIMES = "trino_execution_name_QueryManager_ExecutionTime_FifteenMinutes"
+"""Quantiles, in milliseconds in spite of OpenMetrics' rule."""
+SCRAPED_OF_TRINO = {
+    "basic_auth": {"username": SCRAPER},
+    # All of Trino's 10,000 series are a megabyte each five seconds.
+    "params": {"name[]": [TRINO_QUERIES, TRINO_TIMES]},
+}
 BURST_TABLE = ("lake", "lab", "burst")
 BURST_FILES = 100
 """More new data files of the table within five minutes raise the alert; the shipped threshold is 1,000."""
@@ -23,7 +34,7 @@ def start(children: ChildProcesses, places: Places, progress: Progress) -> None:
     program = alerting.alertmanager()
     if program is None:
         raise EnvironmentFault(alerting.MISSING)
-    _write(places)
+    write_files(places)
     folder = places.alerts
     prometheus = children.start(
         Program(
@@ -55,18 +66,20 @@ def start(children: ChildProcesses, places: Places, progress: Progress) -> None:
     progress.say(f"Prometheus and Alertmanager are up: {places.prometheus}, {places.alertmanager}")
 
 
-def _write(places: Places) -> None:
-    """Their files. The server has no login, so that the token which the shipped files send is any."""
+def write_files(places: Places) -> None:
+    """Write their files. The server has no login, so that the token which the shipped files send is any."""
     folder, ports = places.alerts, places.ports
     folder.mkdir(parents=True, exist_ok=True)
     token = folder / "token"
     token.write_text("none\n")
     thresholds = folder / "thresholds.yml"
     thresholds.write_text(thresholds_yml())
-    targets = {SERVER: ports.server, "limnograph-pipeline": ports.pipeline, "spark": ports.jobs}
+    targets = {SERVER: ports.server, "limnograph-pipeline": ports.pipeline, "spark": ports.jobs, TRINO: ports.trino}
     rules = [alerting.rules() / "*.yml", thresholds]
     (folder / "prometheus.yml").write_text(
-        prometheus_yml(targets, rules=rules, alertmanager_port=ports.alertmanager, token=token)
+        prometheus_yml(
+            targets, rules=rules, alertmanager_port=ports.alertmanager, token=token, more={TRINO: SCRAPED_OF_TRINO}
+        )
     )
     (folder / "alertmanager.yml").write_text(alerting.alertmanager_yml(ports.server, token))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from limnograph.demo.lake.commits import LakeLocation
 from limnograph.demo.story.signals import JobSchedule
@@ -113,16 +114,22 @@ paying = false
 
 
 def prometheus_yml(
-    targets: Mapping[str, int], *, rules: Sequence[Path], alertmanager_port: int | None, token: Path
+    targets: Mapping[str, int],
+    *,
+    rules: Sequence[Path],
+    alertmanager_port: int | None,
+    token: Path,
+    more: Mapping[str, Mapping[str, object]] = MappingProxyType({}),
 ) -> str:
     """Scrape targets (ports of 127.0.0.1 by name), rules, and the Alertmanager. `token`: file of the token that the
-    server accepts.
+    server accepts; `more`: further keys of a target, by its name.
     """
     files = json.dumps([str(file) for file in rules])
     told = [] if alertmanager_port is None else [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager_port}"]}]}]
     scraped = "".join(
         f'  - job_name: {name}\n    static_configs:\n      - targets: ["127.0.0.1:{port}"]\n'
         + (f"    authorization: {{credentials_file: {json.dumps(str(token))}}}\n" if name == SERVER else "")
+        + "".join(f"    {key}: {json.dumps(value)}\n" for key, value in more.get(name, {}).items())
         for name, port in targets.items()
     )
     return f"""# Written by `limnograph demo` at every start.
