@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lakehouse.bronze.tables import CDC
+from lakehouse.bronze.tables import CDC, EVENTS
 from lakehouse.check.stream.freshness import quantiles
-from lakehouse.check.stream.throughput import work_of
-from lakehouse.ingest.stream import ATTEMPTS, StreamTarget, beyond, change_rows, insist
+from lakehouse.check.stream.throughput import cost_of, work_of
+from lakehouse.ingest.stream import ATTEMPTS, StreamTarget, beyond, change_rows, event_rows, insist
 from lakehouse.parts import kafka
 from lakehouse.parts.places import Places, Ports
 from lakehouse.parts.streaming import driver
@@ -67,6 +67,23 @@ def test_records_of_debezium_become_rows_of_bronze_once(spark: SparkSession) -> 
     assert [(row["source_partition"], row["source_offset"]) for row in left] == [(0, 5)]
 
 
+@pytest.mark.spark
+def test_a_routed_event_is_its_payload_with_the_rest_in_headers(spark: SparkSession) -> None:
+    said = {"aggregateid": "7", "id": "31", "type": "OrderCreated", "created_at": "2026-05-01T10:00:00.5Z"}
+    headers = [(key, bytearray(value.encode())) for key, value in said.items()]
+    record = ("events.Order", '{"id": 7}', headers, 1, 4)
+    columns = (
+        "topic string, value string, headers array<struct<key: string, value: binary>>, partition int, offset bigint"
+    )
+    rows = event_rows(spark.createDataFrame([record, (*record[:2], None, 1, 5)], columns))
+    assert rows.columns == [column.split()[0] for column in EVENTS.columns.split(", ")]
+    routed, bare = rows.collect()
+    assert (routed["aggregate_id"], routed["event_id"], routed["type"]) == ("7", "31", "OrderCreated")
+    assert json.loads(routed["payload"]) == {"id": 7}
+    assert routed["created_at"].microsecond == 500_000
+    assert (bare["event_id"], bare["created_at"]) == (None, None)
+
+
 def test_programs_listen_on_loopback_and_name_what_they_read(tmp_path: Path) -> None:
     places = Places(tmp_path, Ports())
     places.kafka.joinpath("logs").mkdir(parents=True)
@@ -100,4 +117,14 @@ def test_the_work_of_a_query_is_read_from_its_line() -> None:
         "streaming",
         '{"query": "changes", "rows": 600, "ms": 1500}',
     ]
-    assert work_of("\n".join(lines)) == (600, 1.5)
+    assert work_of("\n".join(lines)) == (600, 1.5, None)
+    assert work_of("\n".join([*lines, '{"processor_s": 31.5}'])).processor_s == 31.5
+
+
+def test_what_reports_cost_is_claimed_as_far_as_runs_agree() -> None:
+    quiet = cost_of({"observed": [97.0, 98.0, 99.0], "alone": [100.0, 101.0, 99.0]})
+    assert (round(quiet.impact, 2), round(quiet.noise, 2), quiet.verdict) == (0.02, 0.02, "at most 5%")
+    busy = cost_of({"observed": [55.0, 52.0, 80.0], "alone": [60.0, 63.0, 90.0]})
+    assert (busy.is_too_much, busy.verdict) == (False, "not known: runs of one kind differ by 51%")
+    costly = cost_of({"observed": [70.0, 71.0, 72.0], "alone": [100.0, 101.0, 99.0]})
+    assert (costly.is_too_much, costly.verdict) == (True, "more than 5%")

@@ -34,6 +34,15 @@ RATES = TableLayout(
     "months(day)",
     APPEND_ONLY,
 )
+EVENTS = TableLayout(
+    "lake.bronze.events",
+    "source string, aggregate_id string, event_id string, type string, payload string, created_at timestamp,"
+    " ingested_at timestamp, source_partition int, source_offset bigint",
+    "source, days(created_at)",
+    APPEND_ONLY,
+    pii="user_id",
+)
+"""The shop's outbox, one topic for each type of aggregate. Only the stream writes it."""
 TABLES = (CDC, CLICKS, PARTNERS, RATES)
 
 

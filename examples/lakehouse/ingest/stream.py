@@ -1,4 +1,5 @@
-"""The stream: clicks and Debezium's changes from Kafka into bronze, and the newest change of each row into silver.
+"""The stream: clicks, Debezium's changes and the events of the outbox from Kafka into bronze, and the newest change of
+each row into silver.
 
 Bronze keeps the offsets that a commit reached in the summary of that commit, which is written with the rows or not at
 all, so a batch that is repeated after a kill, or by a lost checkpoint, adds only what is missing. Clicks are written by
@@ -16,9 +17,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lakehouse.bronze.tables import CDC, CLICKS
+from lakehouse.bronze.tables import CDC, CLICKS, EVENTS
 from lakehouse.parts import kafka
 from lakehouse.parts.lake import SNAPSHOT_PROPERTY, Lake, TableLayout
+from lakehouse.parts.memory import processor_s
 from lakehouse.parts.observed import read_patiently
 from lakehouse.parts.places import Places, Ports
 from lakehouse.parts.spark import start_session
@@ -64,6 +66,10 @@ class StreamTarget(NamedTuple):
         return self.named(CDC._replace(columns=columns))
 
     @property
+    def events(self) -> TableLayout:
+        return self.named(EVENTS)
+
+    @property
     def clicks(self) -> TableLayout:
         return self.named(CLICKS)
 
@@ -81,30 +87,34 @@ class ChangeStream:
         """One batch: append, then merge. The frame lives in a session of its own, which sees its views."""
         lake = Lake(self._places, frame.sparkSession)
         query = frame.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
+        bronze = [self._target.changes.name, self._target.events.name]
         silver = [self._target.silver(name).name for name in COLUMNS]
         with (
-            _observed("stream.changes", [self._target.changes.name, *silver], self._server, lake.spark) as run,
+            _observed("stream.changes", [*bronze, *silver], self._server, lake.spark) as run,
             _stamped(lake, {QUERY: query, EPOCH: str(epoch)}),
         ):
-            changes = change_rows(frame).persist()
+            records = frame.persist()
             try:
-                for table in self._write(lake, changes):
+                for table in self._write(lake, records):
                     if run is not None and (snapshot := lake.snapshot(table)) is not None:
                         run.wrote(table, snapshot)
             finally:
-                changes.unpersist()
+                records.unpersist()
 
-    def _write(self, lake: Lake, changes: DataFrame) -> Iterator[str]:
+    def _write(self, lake: Lake, records: DataFrame) -> Iterator[str]:
         """Yields the tables that were written."""
-        ends = changes.groupBy("source", "source_partition").max("source_offset").collect()
-        batch = {f"{row[0]}/{row[1]}": int(row[2]) + 1 for row in ends}
-        bronze = self._target.changes.name
-        reached = reached_offsets(lake, bronze)
-        if any(end > reached.get(place, 0) for place, end in batch.items()):
-            fresh = changes.where(beyond(reached))
-            with _stamped(lake, {REACHED: json.dumps({**reached, **_later(reached, batch)})}):
-                fresh.coalesce(1).writeTo(bronze).append()
-            yield bronze
+        changes, events = (
+            change_rows(of_topics(records, kafka.CHANGE_TOPICS)),
+            event_rows(of_topics(records, kafka.EVENT_TOPICS)),
+        )
+        ends = records.groupBy("topic", "partition").max("offset").collect()
+        for rows, table, topics in (
+            (changes, self._target.changes.name, kafka.CHANGE_TOPICS),
+            (events, self._target.events.name, kafka.EVENT_TOPICS),
+        ):
+            batch = {f"{row[0]}/{row[1]}": int(row[2]) + 1 for row in ends if row[0] in topics}
+            if append_once(lake, rows, table, batch):
+                yield table
         changes.createOrReplaceTempView("changes")
         present = {row[0] for row in ends}
         for name, columns in COLUMNS.items():
@@ -114,6 +124,23 @@ class ChangeStream:
                 statement = merge_statement(target, columns, f"changes where source = '{source}'")
                 insist(lambda statement=statement: lake.sql(statement), f"MERGE into {target}")
                 yield target
+
+
+def append_once(lake: Lake, rows: DataFrame, table: str, batch: Offsets) -> bool:
+    """Append the rows that the table does not have, with the offsets that it then has. Whether there were any."""
+    reached = reached_offsets(lake, table) if batch else {}
+    if not any(end > reached.get(place, 0) for place, end in batch.items()):
+        return False
+    with _stamped(lake, {REACHED: json.dumps({**reached, **_later(reached, batch)})}):
+        rows.where(beyond(reached)).coalesce(1).writeTo(table).append()
+    return True
+
+
+def of_topics(records: DataFrame, topics: Sequence[str]) -> DataFrame:
+    """The records of some topics."""
+    from pyspark.sql import functions as F  # noqa: N812 - the usual name
+
+    return records.where(F.col("topic").isin(*topics))
 
 
 def insist(commit: Callable[[], Any], what: str) -> None:
@@ -148,6 +175,27 @@ def change_rows(frame: DataFrame) -> DataFrame:
         F.col("v.source.txId").alias("tx_id"),
         F.col("v.before").alias("before"),
         F.col("v.after").alias("after"),
+        F.current_timestamp().alias("ingested_at"),
+        F.col("partition").alias("source_partition"),
+        F.col("offset").alias("source_offset"),
+    )
+
+
+def event_rows(frame: DataFrame) -> DataFrame:
+    """Routed rows of the outbox by the columns of `bronze.events`: the value is the payload."""
+    from pyspark.sql import functions as F  # noqa: N812 - the usual name
+
+    def header(name: str) -> Any:
+        found = F.filter("headers", lambda each: each["key"] == name)
+        return F.try_element_at(found, F.lit(1))["value"].cast("string")
+
+    return frame.select(
+        F.col("topic").alias("source"),
+        header("aggregateid").alias("aggregate_id"),
+        header("id").alias("event_id"),
+        header("type").alias("type"),
+        F.col("value").cast("string").alias("payload"),
+        F.to_timestamp(header("created_at")).alias("created_at"),
         F.current_timestamp().alias("ingested_at"),
         F.col("partition").alias("source_partition"),
         F.col("offset").alias("source_offset"),
@@ -199,7 +247,7 @@ def _observed(name: str, writes: Sequence[str], server: str | None, spark: Any) 
 
 def create_tables(lake: Lake, target: StreamTarget) -> None:
     """Create what does not exist."""
-    for table in (target.changes, target.clicks, *map(target.silver, COLUMNS)):
+    for table in (target.changes, target.events, target.clicks, *map(target.silver, COLUMNS)):
         lake.create(table)
 
 
@@ -207,6 +255,7 @@ def run(lake: Lake, arguments: argparse.Namespace) -> None:
     """Both queries, until they end or one fails. Raises what ended it."""
     target, server = StreamTarget(arguments.into), arguments.server or None
     create_tables(lake, target)
+    begun = processor_s()
     queries = [_start_changes(lake, arguments, target)]
     with _observed("stream.clicks", [target.clicks.name], server, lake.spark):
         # A query inherits the run of the thread that starts it. Each batch of changes is a run of its own instead.
@@ -220,6 +269,8 @@ def run(lake: Lake, arguments: argparse.Namespace) -> None:
                     raise error
     for query in queries:
         _say_work(query)
+    if begun is not None and (used := processor_s()) is not None:
+        _say({"processor_s": round(used - begun, 1)})
 
 
 def _say_work(query: Any) -> None:
@@ -227,12 +278,17 @@ def _say_work(query: Any) -> None:
     batches = query.recentProgress
     rows = sum(each.numInputRows for each in batches)
     spent = sum(each.durationMs.get("triggerExecution", 0) for each in batches)
-    sys.stdout.write(json.dumps({"query": query.name, "batches": len(batches), "rows": rows, "ms": spent}) + "\n")
+    _say({"query": query.name, "batches": len(batches), "rows": rows, "ms": spent})
+
+
+def _say(found: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(found) + "\n")
     sys.stdout.flush()
 
 
 def _start_changes(lake: Lake, arguments: argparse.Namespace, target: StreamTarget) -> Any:
-    writing = _writing(lake, arguments, "changes", lambda frame: frame, kafka.CHANGE_TOPICS)
+    topics = (*kafka.CHANGE_TOPICS, *kafka.EVENT_TOPICS)
+    writing = _writing(lake, arguments, "changes", lambda frame: frame, topics)
     return writing.foreachBatch(ChangeStream(lake.places, target, arguments.server or None).write).start()
 
 
@@ -274,6 +330,7 @@ def _records(lake: Lake, topics: str, most: int) -> DataFrame:
         "kafka.bootstrap.servers": lake.places.broker,
         "subscribe": topics,
         "startingOffsets": EARLIEST,
+        "includeHeaders": "true",
         "failOnDataLoss": "true",
     }
     return lake.spark.readStream.format("kafka").options(**options).load()

@@ -18,8 +18,12 @@ from limnograph.domain.errors import EnvironmentFault
 
 JARS = TOOLS / "stream"
 CLICKS_TOPIC = "clicks"
-TABLES = ("customers", "orders", "outbox")
+TABLES = ("customers", "orders")
 CHANGE_TOPICS = tuple(f"shop.public.{table}" for table in TABLES)
+OUTBOX = "outbox"
+EVENT_TOPICS = ("events.Order",)
+"""One for each type of aggregate that the outbox has."""
+TOPICS = (*CHANGE_TOPICS, *EVENT_TOPICS, CLICKS_TOPIC)
 PARTITIONS = 2
 CLUSTER = "bGFrZWhvdXNlLWthZmthMQ"
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
@@ -110,13 +114,32 @@ def _shop(places: Places) -> Mapping[str, str]:
         "publication.name": PUBLICATION,
         "publication.autocreate.mode": "disabled",
         "topic.prefix": "shop",
-        "table.include.list": ",".join(f"public.{table}" for table in TABLES),
+        "table.include.list": ",".join(f"public.{table}" for table in (*TABLES, OUTBOX)),
         "snapshot.mode": "initial",
         "decimal.handling.mode": "string",
         # A tombstone is for compacted topics; the delete before it says all.
         "tombstones.on.delete": "false",
         "poll.interval.ms": "200",
         "heartbeat.interval.ms": "5000",
+        **_routed_events(),
+    }
+
+
+def _routed_events() -> Mapping[str, str]:
+    """Rows of the outbox become events of a topic of their own: the payload alone, and all else in headers."""
+    router = {
+        "type": "io.debezium.transforms.outbox.EventRouter",
+        "predicate": "isOutbox",
+        "route.topic.replacement": "events.${routedByValue}",
+        "table.expand.json.payload": "true",
+        "table.fields.additional.placement": "aggregateid:header,type:header,created_at:header",
+    }
+    return {
+        "transforms": OUTBOX,
+        **{f"transforms.{OUTBOX}.{key}": value for key, value in router.items()},
+        "predicates": "isOutbox",
+        "predicates.isOutbox.type": "org.apache.kafka.connect.transforms.predicates.TopicNameMatches",
+        "predicates.isOutbox.pattern": rf"shop\.public\.{OUTBOX}",
     }
 
 
@@ -134,7 +157,7 @@ def _click_log(places: Places) -> Mapping[str, str]:
 
 def create_topics(places: Places) -> None:
     """All topics, before anything reads them: a reader learns of a topic that comes later only after minutes."""
-    for topic in (*CHANGE_TOPICS, CLICKS_TOPIC):
+    for topic in TOPICS:
         given = ("--create", "--if-not-exists", "--topic", topic, "--partitions", str(PARTITIONS))
         _tool("org.apache.kafka.tools.TopicCommand", "--bootstrap-server", places.broker, *given)
 
@@ -145,7 +168,7 @@ def end_offsets(places: Places) -> dict[str, int]:
     found: dict[str, int] = {}
     for line in said.splitlines():
         topic, _, end = line.rsplit(":", 2)
-        if topic in (*CHANGE_TOPICS, CLICKS_TOPIC):
+        if topic in TOPICS:
             found[topic] = found.get(topic, 0) + int(end)
     return found
 

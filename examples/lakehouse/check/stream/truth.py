@@ -1,11 +1,14 @@
-"""What is equal once the stream has caught up: Kafka and the rows of bronze, the orders of the shop and of silver."""
+"""What is equal once the stream has caught up: Kafka and the rows of bronze, the outbox and its events, the orders of
+the shop and of silver.
+"""
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any, NamedTuple
 
-from lakehouse.bronze.tables import CDC, CLICKS
+from lakehouse.bronze.tables import CDC, CLICKS, EVENTS
 from lakehouse.check.scenario import ScenarioLog
 from lakehouse.check.world import ScenarioWorld
 from lakehouse.parts import kafka
@@ -25,10 +28,11 @@ class StreamCounts(NamedTuple):
 
     clicks: tuple[int, int, int]
     changes: tuple[int, int, int]
+    events: tuple[int, int, int]
 
     @property
     def is_equal(self) -> bool:
-        return len(set(self.clicks)) == 1 and len(set(self.changes)) == 1
+        return all(len(set(each)) == 1 for each in self)
 
 
 def keeper(world: ScenarioWorld) -> StreamKeeper:
@@ -46,11 +50,16 @@ def traffic(world: ScenarioWorld) -> Traffic:
 def counts(world: ScenarioWorld) -> StreamCounts:
     """Counted at Kafka and in the lake."""
     ends = kafka.end_offsets(world.lake.places)
-    changes = sum(end for topic, end in ends.items() if topic != kafka.CLICKS_TOPIC)
-    clicks = _rows(world.lake, CLICKS.name, "source_partition, source_offset")
+    position = "source_partition, source_offset"
+    records = [
+        sum(ends.get(topic, 0) for topic in topics)
+        for topics in ((kafka.CLICKS_TOPIC,), kafka.CHANGE_TOPICS, kafka.EVENT_TOPICS)
+    ]
+    clicks, changes, events = records
     return StreamCounts(
-        (ends.get(kafka.CLICKS_TOPIC, 0), *clicks),
-        (changes, *_rows(world.lake, CDC.name, "source, source_partition, source_offset")),
+        (clicks, *_rows(world.lake, CLICKS.name, position)),
+        (changes, *_rows(world.lake, CDC.name, f"source, {position}")),
+        (events, *_rows(world.lake, EVENTS.name, f"source, {position}")),
     )
 
 
@@ -71,6 +80,20 @@ def orders_of_silver(lake: Lake) -> list[Any]:
     return [tuple(row) for row in lake.sql(f"select id, customer_id, total_cents, status from {ORDERS} order by id")]
 
 
+def events_of_shop(lake: Lake) -> list[Any]:
+    """The rows of the outbox, by id."""
+    with lake.shop.cursor() as cursor:
+        cursor.execute("select id, aggregateid, type, payload from outbox order by id")
+        return [tuple(row) for row in cursor.fetchall()]
+
+
+def events_of_bronze(lake: Lake) -> list[Any]:
+    """The same of bronze, each event once: Connect sends again what it had not noted."""
+    columns = "cast(event_id as bigint) as id, aggregate_id, type, payload"
+    rows = lake.sql(f"select distinct {columns} from {EVENTS.name} order by id")
+    return [(row[0], row[1], row[2], json.loads(row[3])) for row in rows]
+
+
 def log_lines(world: ScenarioWorld) -> int:
     """Clicks that happened."""
     with world.medallion.log.open() as file:
@@ -86,6 +109,7 @@ def catch_up(world: ScenarioWorld) -> StreamCounts:
         found = counts(world)
         seen = world.lake.one(f"select count(distinct event_id) from {CLICKS.name}")
         is_there = found.is_equal and seen == clicks and orders_of_silver(world.lake) == orders_of_shop(world.lake)
+        is_there = is_there and events_of_bronze(world.lake) == events_of_shop(world.lake)
         if is_there or time.monotonic() > deadline:
             return found
         time.sleep(2)
@@ -101,12 +125,16 @@ def assert_truth(world: ScenarioWorld, log: ScenarioLog) -> None:
     log.equal("no click was lost on its way to Kafka", seen, log_lines(world))
     shop, silver = orders_of_shop(world.lake), orders_of_silver(world.lake)
     log.equal("silver equals the shop row by row, deleted rows included", silver, shop)
+    outbox, events = events_of_shop(world.lake), events_of_bronze(world.lake)
+    log.equal("the events of bronze are the rows of the outbox", events, outbox)
     deleted = world.lake.one(f"select count(*) from {CDC.name} where source = 'shop.public.orders' and op = 'd'")
     log.claim("rows were deleted meanwhile", deleted > 0, deleted)
     log.figures.update(
         clicks=found.clicks[1],
         clicks_twice_in_kafka=found.clicks[0] - seen,
         changes=found.changes[1],
+        events=found.events[1],
+        events_twice_in_kafka=found.events[0] - len(outbox),
         deletes=deleted,
         orders=len(silver),
     )
