@@ -24,7 +24,7 @@ export function epochProblem(stream: Stream): string | null {
     case 'repeated':
       return `Epoch ${last === null ? 'unknown' : count(last)} of this query was committed before: its rows may be in the table twice.`;
     case 'new_query':
-      return `Another query had reached epoch ${last === null ? 'unknown' : count(last)}. If it was the same stream, its checkpoint was lost: rows may be in the table twice, or missing.`;
+      return `Another query had reached epoch ${last === null ? 'unknown' : count(last)}. If it was the same stream, its checkpoint was lost: compare the table with its source, because rows may be there twice, or missing.`;
     default:
       return null;
   }
