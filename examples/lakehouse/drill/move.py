@@ -22,7 +22,7 @@ from limnograph.domain.errors import EnvironmentFault
 
 ICEBERG = TOOLS / "drill" / "iceberg"
 ELSEWHERE = "second-place"
-"""The bucket there. Its name has another length than the lake's, which is what Iceberg 1.11 cannot rewrite."""
+"""The bucket there."""
 STAGED = "moved"
 FAR = "far"
 MEMORY = "500m"
