@@ -10,8 +10,8 @@ from lakehouse.parts.dag import HttpRunListener, LakeDag, LakeTask
 from lakehouse.parts.lake import Lake
 
 JOB = "report.small_files.trino"
-RUNS, WARMING = 20, 5
-"""Queries before and after: fewer have no 95th percentile. The first ones load what Trino then keeps."""
+RUNS = 20
+"""Queries before and after: fewer have no 95th percentile."""
 
 
 class TrinoReport:
@@ -22,8 +22,6 @@ class TrinoReport:
 
     def ask(self) -> dict[str, Any]:
         """Seconds of the queries as their client waits for them, and the splits of the last one."""
-        for _ in range(WARMING):
-            self._query()
         seconds, splits = [], 0
         for _ in range(RUNS):
             begun = time.monotonic()
