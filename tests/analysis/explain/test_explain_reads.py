@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from explain_cases import GUILTY, MINUTE, START, answered, burst, case, commit, ordinary, runs, slowed
 from limnograph.analysis.explain.lag import READ_KNOWN, onset_mass
@@ -51,3 +52,20 @@ def test_if_the_run_that_read_first_has_no_duration_the_next_one_is_the_first_af
     mass = onset_mass(np.array([15.0 * MINUTE]), np.array([20.0 * MINUTE]), starts, before, 10.0 * MINUTE)[0]
     assert mass.argmax() == 2
     assert mass[2] == READ_KNOWN
+
+
+def climbing(ratio: float, hours: float) -> dict[str, Any]:
+    """A job whose seconds rise evenly from run FIRST on, until they are `ratio` times as many."""
+    job = runs(COUNT, noise=0.04)
+    done = np.clip((np.arange(COUNT) - FIRST) * 5 / 60 / hours, 0, 1)
+    return {**job, "duration_seconds": (np.array(job["duration_seconds"]) * (1 + (ratio - 1) * done)).tolist()}
+
+
+@pytest.mark.parametrize(("ratio", "apart"), [(1.7, -7), (2.2, 9)])
+def test_of_two_unusual_commits_the_one_first_read_where_a_slow_rise_begins_is_blamed(ratio: float, apart: int) -> None:
+    """Seven runs are within one bin of the rise; one to more than twice the seconds bends so much that steps fit it."""
+    others = [each for seed in range(3) for each in ordinary(90, 66, seed, table=f"lake.sales.t{seed}")]
+    odd = [burst(5 * FIRST - 3), burst(5 * (FIRST + apart) - 3, "odd")]
+    found = answered(case(climbing(ratio, 9), read([*others, *odd])))
+    assert found.blamed == [GUILTY]
+    assert [each.kind for each in found.changes] == ["ramp"]

@@ -54,7 +54,7 @@ def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
     unusual = structure(known)
     if onsets is None:
         normal = with_recurring(job, known, with_reads(job, known, unusual.ratio, normal, KEPT), KEPT)
-    found = _moves(job, normal) if onsets is None else given_moves(job, normal, onsets)
+    found = _moves(job, normal, known) if onsets is None else given_moves(job, normal, onsets)
     mending = _mending(known)
     ends_of = [_ends(job, found[k - 1], each) if k else False for k, each in enumerate(found)]
     asked = [
@@ -70,8 +70,9 @@ def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
     return tell(case.id, CaseFindings(job, known, normal, unusual, found, ends_of, shares), case.selection)
 
 
-def _moves(job: CaseSeries, normal: NormalisedSeries) -> list[FittedChange]:
-    return moves(job, normal.values, normal.levels) or _faintest(normal)
+def _moves(job: CaseSeries, normal: NormalisedSeries, known: CaseCommits) -> list[FittedChange]:
+    reads = bool(np.isfinite(known.first_read_at).any())
+    return moves(job, normal.values, normal.levels, reads=reads) or _faintest(normal)
 
 
 def _faintest(normal: NormalisedSeries) -> list[FittedChange]:

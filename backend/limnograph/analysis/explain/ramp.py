@@ -1,4 +1,9 @@
-"""Rises that take hours: one hinge instead of a staircase, if it explains the stretch with fewer parameters."""
+"""Rises that take hours: one hinge instead of a staircase, if it explains the stretch with fewer parameters.
+
+Hinges begin at bins of runs and rise evenly in log. Where it is known which run read what, that is too coarse: a bin
+has the first reads of several commits, and the true slope begins between bins, or rises evenly in seconds. There, the
+rise is examined again with any first run and length, and with both shapes (`_exact_onset`).
+"""
 
 from __future__ import annotations
 
@@ -8,9 +13,10 @@ import numpy as np
 
 from limnograph.analysis.explain.case import CaseSeries, Floats, Ints
 from limnograph.analysis.explain.changes import Levels, stretches
-from limnograph.analysis.explain.noise import Noise, noise
+from limnograph.analysis.explain.noise import SMALLEST, Noise, noise
 from limnograph.analysis.explain.onset import Onset, doubted_shape, shape_onset
 from limnograph.analysis.explain.smoothing import binned, bins
+from limnograph.analysis.explain.wander import Wander, wander
 
 MOST_BINS = 128
 HOUR_MS = 3_600_000.0
@@ -19,6 +25,15 @@ LEAST_RUNS = 6
 LONGEST_MS = 36 * HOUR_MS
 LOG_STEP, LOG_HINGE = float(np.log(0.8)), float(np.log(0.2))
 """Log prior of a sudden change, and of one that takes hours."""
+
+NEAR = 15.0
+"""Maximum distance (log) from the likeliest bin, or length, of those examined again."""
+MOST_STARTS, LENGTHS = 64, 16
+"""Maximum first runs, and number of lengths, to examine; the support of runs between them is interpolated."""
+LEAST_MARGIN = 8
+"""Minimum runs to examine on both sides of the likely bins, and the share of their runs."""
+LEAST_SIZE = 0.05
+"""Minimum log size of a rise: below it, one even in seconds is even in log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +50,33 @@ class FittedChange:
         return float(self.onset.effect[self.onset.index])
 
 
-def moves(job: CaseSeries, values: Floats, levels: Levels) -> list[FittedChange]:
-    """The changes of level; steps of one direction within LONGEST_MS are merged if a hinge fits better."""
+@dataclass(frozen=True, slots=True)
+class BinnedRise:
+    """A rise in bins: their times and values, the noise around its fit, the lengths it may have, and its runs."""
+
+    at: Floats
+    values: Floats
+    noise: Noise
+    lengths: Floats
+    runs: Floats
+
+
+def moves(job: CaseSeries, values: Floats, levels: Levels, *, reads: bool = False) -> list[FittedChange]:
+    """The changes of level; steps of one direction within LONGEST_MS are merged if a hinge fits better.
+
+    `reads`: it is known which run read what, so that it matters at which run exactly a rise begins.
+    """
+    around = wander(values) if reads else None
     places, size = levels.places, values.size
     spans = stretches(places, size)
     found: list[FittedChange] = []
     first = 0
     while first < len(places):
         last = _staircase(job, levels, first)
-        hinge = _hinge(job, values, levels, first, last)
+        hinge = _hinge(job, values, levels, (first, last), around)
         if hinge is None and last > first:
             last = first
-            hinge = _hinge(job, values, levels, first, last)
+            hinge = _hinge(job, values, levels, (first, last), around)
         found.append(hinge or FittedChange(levels.onsets[first], 0, spans[first][1]))
         first = last + 1
     return found
@@ -66,8 +96,14 @@ def _staircase(job: CaseSeries, levels: Levels, first: int) -> int:
     return last
 
 
-def _hinge(job: CaseSeries, values: Floats, levels: Levels, first: int, last: int) -> FittedChange | None:
-    """The hinge instead of the steps `first` to `last`, if it fits better."""
+def _hinge(
+    job: CaseSeries, values: Floats, levels: Levels, steps: tuple[int, int], wandering: Wander | None
+) -> FittedChange | None:
+    """The hinge instead of the first to the last of these steps, if it fits better.
+
+    `wandering`: of the series, if the onset must be exact to the run; else it is exact to the bin.
+    """
+    first, last = steps
     spans = stretches(levels.places, values.size)
     start, stop = spans[first][0], spans[last][1]
     # Runs far from the change do not show its shape, and would make the bins coarse.
@@ -86,6 +122,9 @@ def _hinge(job: CaseSeries, values: Floats, levels: Levels, first: int, last: in
     found = doubted_shape(found, coarse, shapes[int(found.support.argmax())], around)
     hinges = _by_place(found, places, edges)
     rise = max(1, int(lengths[found.support.argmax()] / max(job.gap_ms, 1.0)))
+    if wandering and hinges.rises and edges[1] > edges[0] + 1:
+        grid = lengths[: lengths.size // np.unique(places).size]
+        found = hinges = _exact_onset(found, hinges, BinnedRise(at, coarse, around, grid, job.at), wandering)
     if last > first:
         return FittedChange(hinges, rise, stop) if _is_one(coarse, stairs, found, around) else None
     step = doubted_shape(shape_onset(coarse, 0, stairs[1:], 0, around), coarse, stairs[1], around)
@@ -172,3 +211,62 @@ def _by_place(found: Onset, places: Ints, edges: Ints) -> Onset:
     best = support.argmax(axis=1) + np.arange(starts.size) * lengths
     row = np.repeat(np.arange(starts.size), np.diff(edges)[starts])
     return Onset(int(edges[starts[0]]), mean[row], found.effect[best][row], found.error[best][row])
+
+
+def _exact_onset(bins: Onset, hinges: Onset, rise: BinnedRise, around: Wander) -> Onset:
+    """The onset of a rise by run.
+
+    bins    support of each first bin and length of the rise, lengths varying fastest
+    hinges  support of each run, over all lengths, as far as bins tell
+    """
+    lengths, share = _lengths(bins, rise.lengths)
+    starts = _starts(hinges)
+    shapes = _slopes(rise.at, rise.runs[starts], lengths, float(hinges.effect[hinges.index]))
+    found = shape_onset(rise.values, 0, shapes, 0, rise.noise)
+    found = doubted_shape(found, rise.values, shapes[int(found.support.argmax())], rise.noise)
+    support = found.support.reshape(starts.size, -1)
+    top = support.max(axis=1)
+    mean = top + np.log(np.exp(support - top[:, None]).mean(axis=1) * share)
+    runs = np.arange(starts[0], starts[-1] + 1)
+    best = (support.argmax(axis=1) + np.arange(starts.size) * support.shape[1])[np.searchsorted(starts, runs)]
+    length = float(lengths[int(found.support.argmax()) % LENGTHS])
+    by_run = _sobered(np.interp(runs, starts, mean), _trust(rise, length, around))
+    return Onset(int(starts[0]), by_run, found.effect[best], found.error[best])
+
+
+def _lengths(bins: Onset, grid: Floats) -> tuple[Floats, float]:
+    """Lengths to examine, and their share of all possible ones: the mean over all is taken, others add nothing."""
+    likely = bins.support.reshape(-1, grid.size).max(axis=0)
+    kept = np.flatnonzero(likely >= likely.max() - NEAR)
+    low, high = grid[max(kept[0] - 1, 0)], grid[min(kept[-1] + 1, grid.size - 1)]
+    return np.linspace(low, high, LENGTHS), float((high - low) / (grid[-1] - grid[0])) if grid.size > 1 else 1.0
+
+
+def _starts(hinges: Onset) -> Ints:
+    """First runs to examine: around the likely bins."""
+    near = hinges.first + np.flatnonzero(hinges.support >= hinges.supported - NEAR)
+    margin = max(LEAST_MARGIN, int(near[-1] - near[0]) // LEAST_MARGIN)
+    first = max(hinges.first, int(near[0]) - margin)
+    last = min(hinges.first + hinges.support.size - 1, int(near[-1]) + margin)
+    return np.unique(np.linspace(first, last, MOST_STARTS).astype(np.int64))
+
+
+def _slopes(at: Floats, starts: Floats, lengths: Floats, size: float) -> Floats:
+    """Shapes of rises of this size (log) that begin at `starts`: even in log, then even in seconds, for each length."""
+    done = np.clip((at[None, None, :] - starts[:, None, None]) / lengths[None, :, None], 0.0, 1.0)
+    size = max(size, LEAST_SIZE)
+    return np.concatenate([done, np.log1p(np.expm1(size) * done) / size], axis=1).reshape(-1, at.size)
+
+
+def _trust(rise: BinnedRise, length: float, around: Wander) -> float:
+    """Variance of stretches as long as the rise by its noise, as a share of how much the series wanders."""
+    runs = max(int(np.searchsorted(rise.runs, rise.at[0] + length) - np.searchsorted(rise.runs, rise.at[0])), 2)
+    bins = max(int(np.searchsorted(rise.at, rise.at[0] + length)), 1)
+    own = rise.noise.innovation / (1 - rise.noise.phi) * np.sqrt(2 / bins)
+    return float(min(1.0, (own / max(around.deviation(runs, runs), SMALLEST)) ** 2))
+
+
+def _sobered(support: Floats, trust: float) -> Floats:
+    """The same evidence, spread over runs: a rise over hours is found by levels, which wandering makes uncertain."""
+    spread = trust * support
+    return np.asarray(spread + _mass(support) - _mass(spread))
