@@ -10,13 +10,13 @@ import postgres
 
 
 @pytest.fixture(scope="session")
-def emptied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Sequence[str]], str]]:
+def emptied() -> Iterator[Callable[[Sequence[str]], str]]:
     """Drops tables of a private PostgreSQL database, and returns its URL."""
     if postgres.program("initdb") is None:
         pytest.skip("PostgreSQL is not installed (make system)")
     import psycopg2
 
-    with postgres.running(tmp_path_factory.mktemp("contract") / "postgres", "limnograph", "secret", "inbox") as address:
+    with postgres.running("limnograph", "secret", "inbox") as address:
         host, port = address.split(":")
 
         def empty(tables: Sequence[str]) -> str:

@@ -42,7 +42,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """Environment of the services, with a lake of one table behind it."""
     folder = tmp_path_factory.mktemp("team")
     shutil.copy(ROOT / "deploy" / "compose" / "limnograph.toml", folder)
-    with postgres.running(folder / "postgres", "limnograph", PASSWORD, "lake") as address:
+    with postgres.running("limnograph", PASSWORD, "lake") as address:
         warehouse = f"file://{folder}/warehouse"
         lake = SqlCatalog("lake", uri=f"postgresql+psycopg2://limnograph:{QUOTED}@{address}/lake", warehouse=warehouse)
         lake.create_namespace("sales")

@@ -97,7 +97,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Trino and PyIceberg over one catalog in PostgreSQL."""
     folder = tmp_path_factory.mktemp("trino")
     warehouse = f"file://{folder}/wh"
-    with postgres.running(folder / "postgres", "lim", "lim", "lake") as address:
+    with postgres.running("lim", "lim", "lake") as address:
         properties = {"uri": f"postgresql+psycopg2://lim:lim@{address}/lake", "warehouse": warehouse}
         Iceberg(folder, "first", **properties)  # Trino does not make the catalog's tables, it expects them
         catalog = trino_server.jdbc_catalog(address, "lim", "lim", warehouse)

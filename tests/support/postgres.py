@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,9 +26,21 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(folder: Path, user: str, password: str, database: str) -> Iterator[str]:
-    """Start a server, yield `host:port`, stop it. As root it runs as user postgres, which PostgreSQL demands."""
-    folder.mkdir(parents=True)
+def running(user: str, password: str, database: str) -> Iterator[str]:
+    """Start a server, yield `host:port`, stop it. As root it runs as user postgres, which PostgreSQL demands.
+
+    Its folder is none of pytest's, which every pytest that starts closes to other users again.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="limnograph-postgres-"))
+    try:
+        with _running(folder, user, password, database) as address:
+            yield address
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _running(folder: Path, user: str, password: str, database: str) -> Iterator[str]:
     data, port = folder / "data", free_port()
     secret = folder / "password"
     secret.write_text(password)
@@ -35,13 +48,11 @@ def running(folder: Path, user: str, password: str, database: str) -> Iterator[s
     if as_root:
         for path in (folder, secret):
             shutil.chown(path, "postgres")
+        for parent in folder.parents:
+            if parent.stat().st_uid == 0:
+                parent.chmod(parent.stat().st_mode | 0o011)
 
     def run(*command: str | Path) -> None:
-        if as_root:
-            # Another pytest that starts meanwhile closes the common folder again.
-            for parent in [folder, *folder.parents]:
-                if parent.stat().st_uid == 0:
-                    parent.chmod(parent.stat().st_mode | 0o011)
         prefix = ("runuser", "-u", "postgres", "--") if as_root else ()
         subprocess.run([*prefix, *map(str, command)], check=True, stdout=subprocess.DEVNULL, cwd="/")
 
