@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-from pathlib import Path
 from typing import Any
 
 from lakehouse.parts import programs
 from lakehouse.parts.places import Places
 from limnograph.demo.processes.children import Program
-from limnograph.domain.errors import EnvironmentFault
 
 LONGEST_S = 400.0
 POLICY = """\
@@ -66,17 +61,5 @@ def maintain_once(places: Places) -> dict[str, Any]:
     file = places.root / "maintenance.toml"
     file.write_text(POLICY)
     program = programs.limnograph("maintain", places, "--maintenance", str(file), "--once", "--json")
-    log = Path(places.logs) / "maintain.log"
-    with log.open("wb") as errors:
-        done = subprocess.run(
-            program.command,
-            env={**os.environ, **program.env},
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            check=False,
-            timeout=LONGEST_S,
-        )
-    if done.returncode not in {0, 1}:
-        raise EnvironmentFault(f"the maintainer ended with {done.returncode}; see {log}")
-    report: dict[str, Any] = json.loads(done.stdout)
+    report: dict[str, Any] = programs.report_of(program, places, LONGEST_S, codes=(0, 1))
     return report

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from lakehouse.parts.places import BUCKET, CHECKOUT, KEY, REGION, SECRET, TOOLS, Places
 from limnograph.adapters.spark.java import java_home
@@ -128,6 +130,23 @@ def limnograph(verb: str, places: Places, *more: str) -> Program:
     """One of Limnograph's own programs."""
     variables = {"PYTHONPATH": os.pathsep.join((str(CHECKOUT / "backend"), os.environ.get("PYTHONPATH", "")))}
     return Program(verb, [sys.executable, "-m", "limnograph", verb, "--config", str(places.settings), *more], variables)
+
+
+def report_of(program: Program, places: Places, longest_s: float, codes: Collection[int] = (0,)) -> Any:
+    """The JSON that one of them writes to stdout; it ends with one of these codes. Raises EnvironmentFault."""
+    log = Path(places.logs) / f"{program.name}.log"
+    with log.open("ab") as errors:
+        done = subprocess.run(
+            program.command,
+            env={**os.environ, **program.env},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            check=False,
+            timeout=longest_s,
+        )
+    if done.returncode not in codes:
+        raise EnvironmentFault(f"limnograph {program.name} ended with {done.returncode}; see {log}")
+    return json.loads(done.stdout)
 
 
 def _write(folder: Path, texts: Mapping[str, str]) -> None:

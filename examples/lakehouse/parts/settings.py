@@ -5,7 +5,8 @@ from __future__ import annotations
 from lakehouse.parts.places import KEY, REGION, SECRET, Places
 from lakehouse.parts.programs import SPARK_JARS
 
-LIMITS = """\
+RISKY_SMALL_FILES = 60
+LIMITS = f"""\
 # A lakehouse of minutes: limits that a real one reaches in days are scaled down, so that each pitfall is reached.
 [findings]
 small_table_bytes = 1024
@@ -30,6 +31,9 @@ partitions = 100
 
 [findings.cold_data]
 bytes = 100_000
+
+[forecast]
+small_files = {RISKY_SMALL_FILES}
 
 # List prices in thousandths of a dollar: what pays for terabytes must be visible on kilobytes.
 [prices]
