@@ -34,7 +34,7 @@ LONGEST_S = 240.0
 
 
 def grow(lake: Lake, table: str, *, files: int, commits: int = COMMITS + 1) -> None:
-    """Commits of some files; after each so many of them a rewrite of all files into one."""
+    """Commits of some files, with a rewrite of all files into one after every `commits` of them."""
     name = table.removeprefix("lake.")
     for commit in range(1, COMMITS + 1):
         rows = lake.spark.range(16).selectExpr("id", "concat('v', id) as v")
