@@ -24,8 +24,9 @@ def warm_python(folder: Path, modules: Sequence[str]) -> Iterator[Path]:
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -ISE {SUPPORT / "warm_start.py"} {address} "$@"\n')
     python.chmod(0o700)
     command = [sys.executable, str(SUPPORT / "warm_server.py"), str(address), *modules]
-    # Without the thread that PyArrow's allocator starts when it loads: whoever forks has one thread.
-    environment = {**os.environ, "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+    # Without the threads that PyArrow's allocator and OpenBLAS start when they load: whoever forks has one thread.
+    single = {"JE_ARROW_MALLOC_CONF": "background_thread:false", "OPENBLAS_NUM_THREADS": "1"}
+    environment = {**os.environ, **single}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as server:
         assert server.stdin is not None
