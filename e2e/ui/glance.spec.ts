@@ -321,8 +321,14 @@ test('back and forward through ten pages restore scroll, range and selection', a
   const scrolled: { url: string; y: number }[] = [];
   const leave = async () => {
     await settled();
-    // not to the end: a page that still grows together by a line would move it
-    await page.evaluate(() => scrollTo(0, 120));
+    // not to the end: a page that still grows together by a line would move it. The event of a scroll comes a frame later.
+    await page.evaluate(
+      () =>
+        new Promise((done) => {
+          scrollTo(0, 120);
+          requestAnimationFrame(() => requestAnimationFrame(done));
+        }),
+    );
     scrolled.push({ url: page.url(), y: await page.evaluate(() => scrollY) });
   };
   for (const go of ways) {
