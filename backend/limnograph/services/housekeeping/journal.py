@@ -6,24 +6,22 @@ process.
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from limnograph.domain.errors import Conflict, SourceError, SourceUnavailable
+from limnograph.domain.errors import Conflict, SourceError
 from limnograph.domain.facts.housekeeping import MaintenanceFact
 from limnograph.domain.facts.meta_tables import MAINTENANCE
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.meta_store import MetaStore
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
+from limnograph.services.pipeline.appending import WriteAttempts
 
 READ_SECONDS = 40 * 86_400
 """Older runs no longer affect any decision."""
-ATTEMPTS = 20
 _COLUMNS = ("run_id", "kind", "table", "subject", "started_at")
 
 
@@ -75,24 +73,21 @@ class Journal:
         self._tried[key] = now
 
     def record(self, fact: MaintenanceFact) -> None:
-        """Append a run, once. Raises SourceUnavailable, with the last error, if every attempt failed."""
+        """Append a run, once. Raises SourceUnavailable if its attempts failed (`WriteAttempts`)."""
         self._failpoints.reach("before_append_maintenance")
-        last: Exception | None = None
-        for attempt in range(ATTEMPTS):
+        attempts = WriteAttempts("append to maintenance", lambda _line: None)
+        for attempt in attempts:
             head = self._store.head(MAINTENANCE)
             if attempt and self._holds(fact.run_id):
                 break
             try:
                 self._store.append(MAINTENANCE, self._to_arrow([fact]), head, fact.run_id)
             except (Conflict, SourceError) as error:
-                last = error
-                time.sleep(random.uniform(0.05, 0.3) * min(attempt + 1, 5))  # noqa: S311 - jitter, not a secret
+                attempts.failed(error)
             else:
                 break
         else:
-            detail = last.detail if isinstance(last, SourceError) else str(last)
-            message = f"{ATTEMPTS} attempts to append to maintenance failed; last error: {detail}"
-            raise SourceUnavailable("meta store", message)
+            raise attempts.gave_up()
         self._failpoints.reach("after_append_maintenance")
 
     def _holds(self, run_id: str) -> bool:
