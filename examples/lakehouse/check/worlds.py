@@ -14,9 +14,9 @@ from lakehouse.medallion import Medallion
 from lakehouse.parts import kafka, spark, start
 from lakehouse.parts.lake import Lake
 from lakehouse.parts.places import Places, Ports
-from lakehouse.parts.streaming import StreamKeeper
+from lakehouse.parts.streaming import CATALOG, PIPELINE, StreamKeeper
 from lakehouse.sources.rates import RatesApi, serving
-from limnograph.demo.processes.children import ChildProcess, ChildProcesses
+from limnograph.demo.processes.children import ChildProcesses
 from limnograph.demo.processes.supervisor import stop_on_signals
 from limnograph.demo.progress import Progress
 
@@ -40,9 +40,10 @@ def stream_world(root: Path, progress: Progress) -> Iterator[ScenarioWorld]:
     places = Places(root, Ports.choose())
     keepers: list[StreamKeeper] = []
 
-    def start_broker(children: ChildProcesses, catalog: ChildProcess) -> None:
+    def start_broker(children: ChildProcesses) -> None:
         keeper = StreamKeeper(places, children, progress)
-        keeper.adopt(catalog)
+        for name in (CATALOG, PIPELINE):
+            keeper.adopt(children.named(name))
         keeper.start_broker()
         keepers.append(keeper)
 
@@ -57,7 +58,7 @@ def stream_world(root: Path, progress: Progress) -> Iterator[ScenarioWorld]:
 def _running_world(
     places: Places,
     progress: Progress,
-    more: Callable[[ChildProcesses, ChildProcess], None] | None = None,
+    more: Callable[[ChildProcesses], None] | None = None,
     *,
     alerts: bool = False,
 ) -> Iterator[ScenarioWorld]:

@@ -132,6 +132,11 @@ def limnograph(verb: str, places: Places, *more: str) -> Program:
     return Program(verb, [sys.executable, "-m", "limnograph", verb, "--config", str(places.settings), *more], variables)
 
 
+def pipeline(places: Places) -> Program:
+    """Limnograph's pipeline, which looks at the tables every 20 s."""
+    return limnograph("pipeline", places, "--trigger", "20s")
+
+
 def report_of(program: Program, places: Places, longest_s: float, codes: Collection[int] = (0,)) -> Any:
     """The JSON that one of them writes to stdout; it ends with one of these codes. Raises EnvironmentFault."""
     log = Path(places.logs) / f"{program.name}.log"

@@ -12,7 +12,7 @@ from lakehouse.access.tiers import rules_json
 from lakehouse.parts import alerting, database, programs
 from lakehouse.parts.places import Places
 from lakehouse.parts.settings import limnograph_toml
-from limnograph.demo.processes.children import ChildProcess, ChildProcesses, answers
+from limnograph.demo.processes.children import ChildProcesses, answers
 from limnograph.demo.progress import Progress
 
 READY_S = 180.0
@@ -23,12 +23,12 @@ READY_S = 180.0
 def running(
     places: Places,
     progress: Progress,
-    more: Callable[[ChildProcesses, ChildProcess], None] | None = None,
+    more: Callable[[ChildProcesses], None] | None = None,
     *,
     alerts: bool = False,
 ) -> Iterator[ChildProcesses]:
-    """The lakehouse, ready; leaving the block ends it. `more`: starts other programs instead of Trino, and receives the
-    catalog; `alerts`: with Prometheus and Alertmanager. Raises EnvironmentFault: a part is missing or does not start.
+    """The lakehouse, ready; leaving the block ends it. `more`: starts other programs instead of Trino; `alerts`: with
+    Prometheus and Alertmanager. Raises EnvironmentFault: a part is missing or does not start.
     """
     programs.ensure_installed()
     places.renew()
@@ -53,12 +53,12 @@ def running(
         trino = children.start(programs.trino(places)) if more is None else None
         children.wait_until(watching, lambda: answers(f"{places.server}/readyz"), READY_S)
         progress.say(f"Limnograph is up: {places.server}")
-        children.start(programs.limnograph("pipeline", places, "--trigger", "20s"))
+        children.start(programs.pipeline(places))
         if trino is not None:
             children.wait_until(trino, lambda: _has_started(places), READY_S)
             progress.say("Trino is up")
         if more is not None:
-            more(children, catalog)
+            more(children)
         yield children
 
 

@@ -17,7 +17,7 @@ from limnograph.demo.processes.children import ChildProcess, ChildProcesses, Pro
 from limnograph.demo.progress import Progress
 from limnograph.domain.errors import EnvironmentFault
 
-DRIVER, WORKER, BROKER, CATALOG = "stream", "connect", "kafka", "catalog"
+DRIVER, WORKER, BROKER, CATALOG, PIPELINE = "stream", "connect", "kafka", "catalog", "pipeline"
 TRIGGER = "10 seconds"
 DRAIN_S = 600.0
 
@@ -121,6 +121,10 @@ class StreamKeeper:
             BROKER: (lambda: kafka.broker(places), lambda: _listens(places)),
             WORKER: (lambda: kafka.connect(places), lambda: not kafka.broken_connectors(places)),
             CATALOG: (lambda: programs.catalog(places), lambda: answers(f"{places.catalog}/v1/config")),
+            PIPELINE: (
+                lambda: programs.pipeline(places),
+                lambda: answers(f"http://127.0.0.1:{places.ports.pipeline}/metrics"),
+            ),
             DRIVER: (lambda: driver(places), lambda: b"streaming\n" in _log_of(places, DRIVER)[lived:]),
         }
 

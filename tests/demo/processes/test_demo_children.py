@@ -46,6 +46,7 @@ def test_leaving_the_block_ends_every_child(tmp_path: Path) -> None:
             children.wait_until(child, lambda log=child.log: "here" in log.read_text(), 20)
         pids = [child._process.pid for child in (first, second)]
         assert all(map(alive, pids))
+        assert [children.named(name) for name in ("first", "second")] == [first, second]
     assert not any(map(alive, pids))
 
 

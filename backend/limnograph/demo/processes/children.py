@@ -104,6 +104,10 @@ class ChildProcesses:
         self._running.append(child)
         return child
 
+    def named(self, name: str) -> ChildProcess:
+        """The newest child of that name. Raises KeyError."""
+        return {child.name: child for child in self._running}[name]
+
     def wait_until(self, child: ChildProcess, ready: Callable[[], bool | str], seconds: float) -> None:
         """Probe a child until `ready` returns True; a text is printed as progress. Raises EnvironmentFault if the child
         ends or takes longer than `seconds`, which count its group's own time and not the time it waits for a processor.
