@@ -8,12 +8,14 @@ import ast
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from product_syntax import BACKEND, syntax_of
+
 ROOT = Path(__file__).parents[1]
-BACKEND = ROOT / "backend" / "limnograph"
 DASHBOARD = ROOT / "frontend" / "src"
 MOST_FILES = 25
 MOST_LINES = 400
@@ -50,13 +52,12 @@ def _product_folders() -> dict[str, int]:
     return dict(counts)
 
 
+@cache
 def _classes() -> list[tuple[str, str]]:
     found = []
     for path in sorted(BACKEND.rglob("*.py")):
         module = str(path.relative_to(BACKEND).with_suffix(""))
-        found += [
-            (module, node.name) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)
-        ]
+        found += [(module, node.name) for node in ast.walk(syntax_of(path)) if isinstance(node, ast.ClassDef)]
     return found
 
 
@@ -86,7 +87,7 @@ def _module_name(path: Path) -> str:
 def _imports(own: str, path: Path, modules: Collection[str]) -> set[str]:
     """Modules of the backend that a module imports when it is loaded."""
     found: set[str] = set()
-    for node in _loaded(ast.parse(path.read_text(encoding="utf-8")).body):
+    for node in _loaded(syntax_of(path).body):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if alias.name in modules}
         elif node.module in modules:
@@ -162,7 +163,7 @@ def test_a_class_is_named_by_a_noun() -> None:
 
 def test_every_module_has_a_docstring_that_states_its_purpose() -> None:
     modules = BACKEND.rglob("*.py")
-    silent = [str(path.relative_to(BACKEND)) for path in modules if not ast.get_docstring(ast.parse(path.read_text()))]
+    silent = [str(path.relative_to(BACKEND)) for path in modules if not ast.get_docstring(syntax_of(path))]
     assert silent == []
 
 

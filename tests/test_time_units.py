@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-BACKEND = Path(__file__).parents[1] / "backend" / "limnograph"
+from product_syntax import BACKEND, syntax_of
+
 ROOMS = ("services", "domain", "analysis", "ports")
 INSTANTS = frozenset(
     (  # noqa: SIM905
@@ -54,9 +54,9 @@ COUNTS = frozenset(
 """Numbers of values, and the parameter that errors name as the wire does."""
 
 
-def unitless(source: str, module: str) -> Iterator[str]:
+def unitless(syntax: ast.Module, module: str) -> Iterator[str]:
     """`module.Class.field`, `module.function.parameter` and `module.function` of bare numbers that are times."""
-    yield from _of_body(ast.parse(source).body, module)
+    yield from _of_body(syntax.body, module)
 
 
 def _of_body(body: list[ast.stmt], owner: str) -> Iterator[str]:
@@ -105,7 +105,7 @@ def test_instants_and_durations_carry_their_unit() -> None:
     for room in ROOMS:
         for path in sorted((BACKEND / room).rglob("*.py")):
             module = str(path.relative_to(BACKEND).with_suffix(""))
-            found.update(unitless(path.read_text(), module))
+            found.update(unitless(syntax_of(path), module))
     assert sorted(found - WIRE - COUNTS) == []
     assert sorted((WIRE | COUNTS) - found) == []  # what is excused is there
 
@@ -123,7 +123,7 @@ def test_instants_and_durations_carry_their_unit() -> None:
     ],
 )
 def test_a_time_without_a_unit_is_found(source: str, names: list[str]) -> None:
-    assert list(unitless(source, "m")) == names
+    assert list(unitless(ast.parse(source), "m")) == names
 
 
 @pytest.mark.parametrize(
@@ -136,4 +136,4 @@ def test_a_time_without_a_unit_is_found(source: str, names: list[str]) -> None:
     ],
 )
 def test_a_unit_in_the_type_or_the_name_is_enough(source: str) -> None:
-    assert list(unitless(source, "m")) == []
+    assert list(unitless(ast.parse(source), "m")) == []

@@ -25,6 +25,7 @@ from limnograph.domain.facts import reference as meta_tables
 from limnograph.domain.metrics import reference as metrics
 from limnograph.settings import reference as settings
 from limnograph.settings.maintenance import reference as maintenance
+from product_syntax import syntax_of
 
 ROOT = Path(__file__).parents[2]
 GENERATED = frozenset(
@@ -56,8 +57,12 @@ def rules(source: str | None = None) -> list[Rule]:
 
 def findings(texts: Iterator[VisibleText], words: list[Rule]) -> Iterator[str]:
     """One sentence for each phrase that occurs."""
+    # Most texts have none, and one search is cheaper than one for each rule.
+    any_rule = re.compile("|".join(f"(?:{rule.pattern.pattern})" for rule in words), re.IGNORECASE)
     for place, text in texts:
         joined = re.sub(r"\s+", " ", text)
+        if not any_rule.search(joined):
+            continue
         for rule in words:
             for match in rule.pattern.finditer(joined):
                 around = joined[max(0, match.start() - 40) : match.end() + 40].strip()
@@ -115,7 +120,7 @@ def messages() -> Iterator[VisibleText]:
     """Sentences in the code of the backend: errors, log lines, notes. Docstrings are not among them."""
     for path in sorted((ROOT / "backend/limnograph").rglob("*.py")):
         place = str(path.relative_to(ROOT))
-        tree = ast.parse(path.read_text())
+        tree = syntax_of(path)
         skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
             if id(node) in skipped:
