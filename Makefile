@@ -65,13 +65,22 @@ test-stack: setup stack e2e/node_modules/.stamp ## Integration tests: Spark clus
 ##@ Stages of CI
 .PHONY: check
 check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, generated files, size of the first load: about a minute
-	@$(MAKE) -j2 -k -Oline check-python check-dashboard
+	@$(MAKE) -j2 -k -Oline check-dashboard check-types check-python check-format
+
+.PHONY: check-types
+check-types:
+	mypy
+	cd e2e && npx tsc
+
+.PHONY: check-format
+check-format:
+	ruff format --check .
+	cd frontend && npm run lint:format
+	cd e2e && ../frontend/node_modules/.bin/prettier --check .
 
 .PHONY: check-python
 check-python:
-	ruff format --check .
 	ruff check .
-	mypy
 	lint-imports
 	pytest -q tests/test_house.py tests/test_time_units.py tests/test_words.py
 	.ci/commits
@@ -92,7 +101,6 @@ check-python:
 .PHONY: check-dashboard
 check-dashboard:
 	cd frontend && npm run check && npm run lint && npm run gen:api:check && npm run budget
-	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
 .PHONY: e2e
 e2e: setup e2e/node_modules/.stamp ## Test the dashboard on recorded responses, in the system's Chromium (or CHROMIUM_PATH)
