@@ -1,4 +1,6 @@
-"""Weights of the choice of a reader's driver, learnt where the driver is known: futures of the first generator."""
+"""The choice of a reader's driver, learnt where the driver is known: futures of the first generator, of its kinds and
+of tables that mix them (`mixtures.py`).
+"""
 
 from __future__ import annotations
 
@@ -8,53 +10,76 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from forecast.fleets import EPOCH_HOUR, READER_METRICS, Sight, driver_of, observed, skipped_hours, true_levels
+from forecast.fleets import (
+    EPOCH_HOUR,
+    READER_METRICS,
+    Sight,
+    draw_threshold,
+    driver_of,
+    observed,
+    skipped_hours,
+    true_levels,
+)
 from forecast.kinds import KINDS, draw_params
 from forecast.laws import Floats, Params, SharedLoad, World
+from forecast.mixtures import mixed_params
+from limnograph.analysis.forecast.choice import tree_signs
 from limnograph.analysis.forecast.drivers import WEIGHTS, candidates, choice_signs
 from limnograph.analysis.forecast.following import STRUCTURE
 from limnograph.analysis.forecast.forecaster import Forecaster
 from limnograph.analysis.forecast.model import Model
 from limnograph.analysis.forecast.series import HistoryGrid
+from limnograph.analysis.forecast.trees import Trees, from_boosting
 from limnograph.domain.forecasts.cases import ForecastCase, ForecastTarget
 
-SEEDS = range(95_000, 95_024)
+SEEDS = (*range(96_000, 96_050), *range(97_000, 97_050))
+MIXED_FROM = 97_000
+"""Fleets of seeds from here on mix kinds."""
 TABLES = 80
 PATHS = 8
-AHEAD_H = 168
 THRESHOLDS = 3
-"""Thresholds that are drawn for each future."""
+"""Thresholds that are drawn for each reader."""
 _RIDGE = 3.0
 _STEPS = 25
 _NEVER = -1e9
 
 
 class DriverQuestion(NamedTuple):
-    """A reader that crosses. `signs`: `[part, WEIGHTS]`; `open`: parts that may be named; `truth`: share of the
-    crossings that each part was the driver of.
+    """A reader with a threshold that it crosses. `signs`: `[part, WEIGHTS]`; `tree_signs`: `[part, TREE_SIGNS]`;
+    `open`: parts that may be named; `truth`: share of the futures that cross because of each part.
     """
 
     kind: str
     metric: str
     signs: Floats
-    open: Floats
+    tree_signs: Floats
+    open: npt.NDArray[np.bool_]
     truth: Floats
+
+
+class CrossingCase(NamedTuple):
+    """A table whose readers cross. `counted`: thresholds, and how often each part was the driver of a crossing."""
+
+    case: ForecastCase
+    kind: str
+    counted: list[tuple[ForecastTarget, Counter[str]]]
 
 
 def driver_questions(model: Model, seed: int, tables: int = TABLES) -> list[DriverQuestion]:
     """Questions of one fleet."""
-    drawn = list(_readers(seed, tables))
-    moves = Forecaster(model).part_moves([case for case, _, _ in drawn])
+    drawn = list(_crossing(seed, tables))
+    targets = [[target for target, _ in each.counted] for each in drawn]
+    asked = Forecaster(model).reader_asks([each.case for each in drawn], targets)
     found = []
-    for (_, kind, counted), own in zip(drawn, moves, strict=True):
-        for metric, counts in counted.items():
+    for each, questions in zip(drawn, asked, strict=True):
+        for own, (_, counts) in zip(questions, each.counted, strict=True):
             truth = np.array([counts[name] for name in STRUCTURE], np.float64)
-            named = candidates(metric, own[metric])
-            if named and truth.sum():
-                possible = np.array([name in named for name in STRUCTURE], np.float64)
-                signs = choice_signs(metric, own[metric])
-                found.append(DriverQuestion(kind, metric, signs, possible, truth / truth.sum()))
+            possible = np.isin(STRUCTURE, candidates(own.metric, own.moves))
+            if possible.any():
+                signs = choice_signs(own.metric, own.moves)
+                found.append(DriverQuestion(each.kind, own.metric, signs, tree_signs(own), possible, truth / PATHS))
     return found
 
 
@@ -65,7 +90,7 @@ def fit_choice(asked: Sequence[DriverQuestion]) -> Floats:
     truth = np.stack([each.truth * each.open for each in asked])
     happened = truth.sum(axis=1, keepdims=True)
     for _ in range(_STEPS):
-        logs = np.where(possible > 0, signs @ weights, _NEVER)
+        logs = np.where(possible, signs @ weights, _NEVER)
         p = np.exp(logs - logs.max(axis=1, keepdims=True)) * possible
         p *= happened / p.sum(axis=1, keepdims=True)
         gradient = np.einsum("qpw,qp->w", signs, truth - p) - _RIDGE * weights
@@ -75,44 +100,81 @@ def fit_choice(asked: Sequence[DriverQuestion]) -> Floats:
     return weights
 
 
-def right_share(asked: Sequence[DriverQuestion], weights: Floats) -> float:
-    """Share of the crossings whose driver these weights name."""
-    named = [np.where(each.open > 0, each.signs @ weights, _NEVER).argmax() for each in asked]
-    return float(np.mean([each.truth[place] for each, place in zip(asked, named, strict=True)]))
+def fit_choice_trees(asked: Sequence[DriverQuestion], rounds: int = 100) -> Trees:
+    """Trees that say of a part whether it is the driver. Each part that may be named is a row that it is, weighed by
+    the futures where it was, and a row that it is not.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    possible = np.stack([each.open for each in asked])
+    rows = np.stack([each.tree_signs for each in asked])[possible]
+    truth = np.stack([each.truth for each in asked])
+    was = truth[possible]
+    was_not = (truth.sum(axis=1, keepdims=True) - truth)[possible]
+    weight = np.concatenate([was, was_not])
+    some = weight > 0
+    boosted = HistGradientBoostingClassifier(
+        max_iter=rounds,
+        learning_rate=0.06,
+        max_leaf_nodes=8,
+        min_samples_leaf=40,
+        max_bins=63,
+        l2_regularization=2.0,
+        max_features=0.5,
+        early_stopping=False,
+        random_state=1,
+    ).fit(np.concatenate([rows, rows])[some], np.repeat([1, 0], len(rows))[some], sample_weight=weight[some])
+    return from_boosting(boosted)
 
 
-def _readers(seed: int, tables: int) -> Iterator[tuple[ForecastCase, str, dict[str, Counter[str]]]]:
-    """Cases that ask about readers, their kind, and how often each part was the driver, by metric."""
+def right_share(asked: Sequence[DriverQuestion], scores: Sequence[Floats]) -> float:
+    """Share of the crossings whose driver has the largest score. `scores`: of each part, by question."""
+    named = [np.where(each.open, own, _NEVER).argmax() for each, own in zip(asked, scores, strict=True)]
+    right = sum(each.truth[place] for each, place in zip(asked, named, strict=True))
+    return float(right / sum(each.truth.sum() for each in asked))
+
+
+def _crossing(seed: int, tables: int) -> Iterator[CrossingCase]:
+    """Tables whose readers cross in some of their futures."""
     rng = np.random.default_rng(seed)
     names = list(KINDS)
     kinds = [names[int(place)] for place in rng.permutation(tables) % len(names)]
-    hours = int(rng.choice([12, 20, 35, 50, 60])) * 24 + int(rng.integers(24))
-    params = draw_params(rng, kinds)
+    days = int(rng.choice([12, 20, 35, 50, 60]))
+    horizons = [24, 168, 720] if days >= 45 else [24, 168]
+    ahead, hours = horizons[-1], days * 24 + int(rng.integers(24))
+    params = mixed_params(rng, kinds) if seed >= MIXED_FROM else draw_params(rng, kinds)
     start = EPOCH_HOUR + 24 * int(rng.integers(0, 300))
     load = SharedLoad(rng, start)
     before = load.draw(rng, 0, hours, 1)
-    after = load.ahead(rng, before, AHEAD_H, PATHS)
+    after = load.ahead(rng, before, ahead, PATHS)
     world = World(params, start, rng)
     past = world.run(hours, before)
-    future = world.fork(PATHS, seed + 1).run(AHEAD_H, after)
+    future = world.fork(PATHS, seed + 1).run(ahead, after)
     for row, kind in enumerate(kinds):
-        seen = Sight(start, hours, skipped_hours(rng, hours), [24, AHEAD_H])
+        seen = Sight(start, hours, skipped_hours(rng, hours), horizons)
         case = observed((past, row), float(params["target_file_bytes"][row, 0]), seen, rng, f"d{seed}-{row}")
         series, levels = HistoryGrid(case), true_levels(past, future, row, hours)
-        known = [each for each in READER_METRICS if series.levels(each)[-1] > 0 and np.isfinite(levels[each]).all()]
-        targets = [ForecastTarget(metric=each, threshold=float(series.levels(each)[-1])) for each in known]  # type: ignore[arg-type]
-        counted = {each: _drivers(each, levels[each], (future, row), rng) for each in known}
-        yield msgspec.structs.replace(case, targets=targets), kind, counted
+        counted = []
+        for metric in READER_METRICS:
+            known = series.levels(metric)
+            if known[-1] > 0 and np.isfinite(levels[metric]).all():
+                for threshold in [draw_threshold(known, rng) for _ in range(THRESHOLDS)]:
+                    counts = _drivers(metric, levels[metric], (future, row), threshold)
+                    if counts:
+                        counted.append((ForecastTarget(metric=metric, threshold=threshold), counts))
+        if counted:
+            first = {target.metric: target for target, _ in reversed(counted)}
+            yield CrossingCase(msgspec.structs.replace(case, targets=list(first.values())), kind, counted)
 
 
-def _drivers(metric: str, levels: Floats, future: tuple[Params, int], rng: np.random.Generator) -> Counter[str]:
+def _drivers(metric: str, levels: Floats, future: tuple[Params, int], threshold: float) -> Counter[str]:
     found: Counter[str] = Counter()
     rows, row = future
     for path, level in enumerate(levels):
-        own = {name: values[:, :, path : path + 1] for name, values in rows.items()}
-        for threshold in level[0] * np.exp(rng.uniform(0.03, 0.8, THRESHOLDS)):
-            crossed = np.flatnonzero(level[1:] >= threshold)
-            driver = driver_of(metric, (own, row), int(crossed[0]) + 1) if crossed.size else None
+        crossed = np.flatnonzero(level[1:] >= threshold) if level[0] < threshold else np.zeros(0)
+        if crossed.size:
+            own = {name: rows[name][:, :, path : path + 1] for name in rows}
+            driver = driver_of(metric, (own, row), int(crossed[0]) + 1)
             if driver:
                 found[driver] += 1
     return found

@@ -245,16 +245,20 @@ def ask(
         seen = series.levels(metric)
         if not np.isfinite(seen[-1]) or seen[-1] <= 0 or not np.isfinite(levels[metric]).all():
             continue
-        top = float(np.nanmax(seen[-24 * 14 :]))
-        threshold = float(
-            rng.choice([seen[-1] * np.exp(rng.uniform(-0.05, 1.3)), top * np.exp(rng.uniform(-0.15, 0.9))])
-        )
-        if rng.random() < 0.5:
-            step = 10.0 ** np.floor(np.log10(threshold))
-            threshold = float(np.ceil(threshold / step * 2) / 2 * step)
+        threshold = draw_threshold(seen, rng)
         targets.append(ForecastTarget(metric=metric, threshold=threshold))  # type: ignore[arg-type]
         truths.append(_truth(metric, threshold, futures, case.horizons_hours))
     return _with(case, targets), tuple(truths)
+
+
+def draw_threshold(seen: Floats, rng: np.random.Generator) -> float:
+    """A threshold as users set it: from the level of now or the top of two weeks, often a round number."""
+    top = float(np.nanmax(seen[-24 * 14 :]))
+    threshold = float(rng.choice([seen[-1] * np.exp(rng.uniform(-0.05, 1.3)), top * np.exp(rng.uniform(-0.15, 0.9))]))
+    if rng.random() < 0.5:
+        step = 10.0 ** np.floor(np.log10(threshold))
+        threshold = float(np.ceil(threshold / step * 2) / 2 * step)
+    return threshold
 
 
 def _with(case: ForecastCase, targets: list[ForecastTarget]) -> ForecastCase:

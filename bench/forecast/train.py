@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import argparse
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 from forecast.attribution import SEEDS as DRIVER_SEEDS
-from forecast.attribution import driver_questions, fit_choice
+from forecast.attribution import driver_questions, fit_choice, fit_choice_trees
 from forecast.fleets import histories, judged_fleet
 from forecast.tune import PATHS as TUNING_PATHS
 from forecast.tune import SEEDS as TUNING_SEEDS
@@ -20,6 +20,7 @@ from forecast.tune import TABLES as TUNING_TABLES
 from forecast.tune import tuned
 from limnograph.analysis.forecast.forecaster import SHIPPED
 from limnograph.analysis.forecast.load import common_load
+from limnograph.analysis.forecast.model import Model
 from limnograph.analysis.forecast.past import PastQuestions, joined, past_questions
 from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.analysis.forecast.training import HORIZONS, fit
@@ -40,6 +41,13 @@ def questions(seed: int, tables: int = TABLES) -> PastQuestions:
     return past_questions(series, usable, HORIZONS, seed)
 
 
+def with_choice(model: Model, pool: Executor) -> Model:
+    """The model with a choice of drivers that is learnt on fleets of its own."""
+    fleets = pool.map(driver_questions, [model] * len(DRIVER_SEEDS), DRIVER_SEEDS)
+    asked = [each for own in fleets for each in own]
+    return model._replace(drivers=fit_choice(asked), driver_trees=fit_choice_trees(asked))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fleets", type=int, default=24)
@@ -56,7 +64,6 @@ if __name__ == "__main__":
         judged = pool.map(judged_fleet, TUNING_SEEDS, [TUNING_TABLES] * count, [TUNING_PATHS] * count)
         trees = fit(asked, f"shipped-{given.fleets * TABLES}-tables", rounds=given.rounds)
         model = tuned(trees, list(judged), pool)
-        drivers = pool.map(driver_questions, [model] * len(DRIVER_SEEDS), DRIVER_SEEDS)
-        model = model._replace(drivers=fit_choice([each for own in drivers for each in own]))
+        model = with_choice(model, pool)
     given.into.write_bytes(model.to_bytes())
     print(f"{given.into.stat().st_size} bytes after {time.perf_counter() - begun:.0f} s")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
+
 import msgspec
 import numpy as np
 import pytest
 
 from forecast_cases import case, rising, runs, sawtooth
 from limnograph.analysis.forecast import load_model, parse_model
+from limnograph.analysis.forecast.choice import TREE_SIGNS, ReaderAsk, choose_drivers, tree_signs
 from limnograph.analysis.forecast.drivers import NO_WEIGHTS, WEIGHTS, PartMove, driver_weights
-from limnograph.analysis.forecast.following import responses
+from limnograph.analysis.forecast.following import STRUCTURE, responses
 from limnograph.analysis.forecast.series import HistoryGrid
 from limnograph.analysis.forecast.shares import cost_shares
+from limnograph.analysis.forecast.trees import Trees, from_boosting
 from limnograph.domain.forecasts.cases import ForecastCase
 
 GIB = 2.0**30
@@ -85,8 +89,10 @@ def test_what_small_files_cost_is_told_apart_from_a_constant() -> None:
     given = case(files.tolist(), [("reader_seconds", 200.0)], runs=runs(DAYS, seconds.tolist()))
     found = cost_shares(HistoryGrid(given), 24 * DAYS)
     level = float(HistoryGrid(given).levels("small_files")[-1])
-    assert found["small_files"] == pytest.approx(0.5 * level / (20 + 0.5 * level), abs=0.15)
-    assert max(found, key=lambda name: found[name]) == "small_files"
+    assert found["small_files"].share == pytest.approx(0.5 * level / (20 + 0.5 * level), abs=0.15)
+    assert max(found, key=lambda name: found[name].share) == "small_files"
+    assert found["small_files"].told > 0.8
+    assert found["manifests"].told < 0.3  # not known at any run: told apart from a constant by what is usual alone
 
 
 def test_too_few_runs_tell_no_shares() -> None:
@@ -113,3 +119,92 @@ def test_a_model_without_weights_of_drivers_can_be_stored_and_read() -> None:
     assert model.drivers.shape == (WEIGHTS,)
     assert parse_model(model._replace(drivers=NO_WEIGHTS).to_bytes()).drivers.size == 0
     np.testing.assert_array_equal(parse_model(model.to_bytes()).drivers, model.drivers)
+
+
+def stump(sign: str) -> Trees:
+    """One tree with two leaves: a part whose sign is above 0 is the driver."""
+    return Trees(
+        base=0.0,
+        root=np.array([0], np.int32),
+        feature=np.array([TREE_SIGNS.index(sign), 0, 0], np.int16),
+        limit=np.zeros(3),
+        left=np.array([1, 1, 2], np.int32),
+        right=np.array([2, 1, 2], np.int32),
+        missing_left=np.ones(3, bool),
+        value=np.array([0.0, -2.0, 2.0], np.float32),
+        depth=1,
+    )
+
+
+MOVES = {
+    "small_files": PartMove(response=0.9, share=0.1, until_high=0.5, rise=1.0),
+    "manifests": PartMove(response=0.1, share=0.6, until_high=0.5, rise=1.0),
+    "total_bytes": PartMove(response=0.1, share=0.9, until_high=0.5, rise=1.0),
+}
+
+
+def test_trees_choose_before_weights_and_weights_before_growth() -> None:
+    weights = np.zeros(WEIGHTS)
+    weights[4] = 1.0  # of the share
+    asked = [ReaderAsk("reader_seconds_per_gib", MOVES), ReaderAsk("small_files", {})]
+    by_trees = choose_drivers(asked, weights, stump("beyond_response"))
+    assert [own[0].metric for own in by_trees] == ["small_files", "small_files"]
+    assert [own[0].metric for own in choose_drivers(asked, weights, None)] == ["manifests", "small_files"]
+    assert [own[0].metric for own in choose_drivers(asked, NO_WEIGHTS, None)] == ["small_files", "small_files"]
+    assert choose_drivers([], weights, stump("share")) == []
+
+
+def test_a_part_is_compared_with_the_best_that_may_be_named() -> None:
+    share = TREE_SIGNS.index("share_until_high")
+    beyond = TREE_SIGNS.index("beyond_share_until_high")
+    signs = tree_signs(ReaderAsk("reader_seconds_per_gib", MOVES))
+    assert signs.shape == (len(STRUCTURE), len(TREE_SIGNS))
+    files, size, manifests = (STRUCTURE.index(name) for name in ("small_files", "total_bytes", "manifests"))
+    assert signs[manifests, beyond] == pytest.approx(signs[manifests, share] - signs[files, share])
+    assert signs[files, beyond] == pytest.approx(signs[files, share] - signs[manifests, share])
+    with_bytes = tree_signs(ReaderAsk("reader_seconds", MOVES))
+    assert with_bytes[manifests, beyond] == pytest.approx(with_bytes[manifests, share] - with_bytes[size, share])
+
+
+def test_a_model_keeps_the_trees_that_choose_its_drivers() -> None:
+    model = load_model().model
+    assert model.driver_trees is not None
+    rows = np.random.default_rng(1).normal(size=(50, len(TREE_SIGNS)))
+    stored = parse_model(model.to_bytes()).driver_trees
+    assert stored is not None
+    np.testing.assert_array_equal(stored.predict(rows), model.driver_trees.predict(rows))
+    assert parse_model(model._replace(driver_trees=None).to_bytes()).driver_trees is None
+
+
+def test_trees_of_other_signs_do_not_choose() -> None:
+    arrays = dict(np.load(io.BytesIO(load_model().model.to_bytes())))
+    arrays["choice.signs"] = np.array("part\nanother")
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    found = parse_model(file.getvalue())
+    assert found.driver_trees is None
+    assert found.drivers.shape == (WEIGHTS,)
+
+
+def test_trees_of_a_choice_predict_as_the_library_that_trained_them() -> None:
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(400, len(TREE_SIGNS)))
+    rows[::5, ::4] = np.nan
+    fitted = ensemble.HistGradientBoostingClassifier(max_iter=8, max_leaf_nodes=6).fit(
+        rows, np.nan_to_num(rows[:, 1]) > 0, sample_weight=rng.uniform(0.1, 1, 400)
+    )
+    np.testing.assert_allclose(from_boosting(fitted).predict(rows), fitted.decision_function(rows), atol=1e-5)
+
+
+def test_the_horizon_of_a_choice_is_the_first_at_which_the_reader_may_cross() -> None:
+    given = follows_files()
+    far = [msgspec.structs.replace(given.targets[0], threshold=each) for each in (1e-3, 1e9)]
+    (near, never), *_ = load_model().reader_asks([given], [far])
+    assert near.hours == min(given.horizons_hours)
+    assert never.hours == max(given.horizons_hours)
+    assert never.room > near.room
+    a_week = never.moves["small_files"]
+    assert a_week.until_high == a_week.high
+    assert near.moves["small_files"].until_high != a_week.high
+    assert near.runs > 100

@@ -8,6 +8,7 @@ prior, and weighs the more the noisier the runs are.
 from __future__ import annotations
 
 from operator import mul
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,13 +30,32 @@ _HISTORY_D = 28
 _LEAST_RUNS = 8
 _ROUNDS = 25
 _FAR = 3.0
+_JITTER = 1e-9
+
+
+class RunFit(NamedTuple):
+    """A regression on runs. `told`: how far they decide each coefficient, 0 to 1: the rest is its prior. `runs`: their
+    number; `noise`: what is left of a log second; `unexplained`: its share of all that they vary.
+    """
+
+    found: Floats
+    told: Floats
+    runs: int
+    noise: float
+    unexplained: float
 
 
 def responses(series: HistoryGrid, metric: str, cut: int) -> dict[str, float]:
     """Response of a reader's level to each structural metric, not negative."""
+    found, _ = response_fit(series, metric, cut)
+    return found
+
+
+def response_fit(series: HistoryGrid, metric: str, cut: int) -> tuple[dict[str, float], RunFit | None]:
+    """`responses`, and the regression behind them, None with too few runs; `told` of the parts of `STRUCTURE`."""
     per_gib = metric == "reader_seconds_per_gib"
     prior = np.array([*_PER_GIB, _PER_GIB_OF_READ] if per_gib else [*_USUAL, _USUAL_OF_READ])
-    fitted = prior
+    fitted, fit = prior, None
     times, seconds, read = series.runs()
     hour = times // HOUR_MS - series.start
     known = (hour >= max(cut - _HISTORY_D * DAY_H, 1)) & (hour < cut) & (seconds > 0)
@@ -46,21 +66,34 @@ def responses(series: HistoryGrid, metric: str, cut: int) -> dict[str, float]:
         logs = np.log(seconds[known]) - series.load_at(times[known]) - (log_read if per_gib else 0.0)
         columns = [*(_logs(series, name)[hour[known]] for name in STRUCTURE), log_read]
         least = np.array([0.0] * len(STRUCTURE) + [-1.0 if per_gib else 0.0])
-        fitted = _fit(np.stack(columns, axis=1), logs, prior, least)
+        fit = _fit(np.stack(columns, axis=1), logs, prior, least)
+        fitted = fit.found
+        told = fit.told[: len(STRUCTURE)].copy()
+        told[_BYTES] = max(told[_BYTES], fit.told[-1])
+        fit = fit._replace(told=told)
     found = fitted[: len(STRUCTURE)].copy()
     if not per_gib:
         found[_BYTES] += fitted[-1]
-    return dict(zip(STRUCTURE, found.tolist(), strict=True))
+    return dict(zip(STRUCTURE, found.tolist(), strict=True)), fit
 
 
-def _fit(logs: Floats, level: Floats, prior: Floats, least: Floats) -> Floats:
+def _fit(logs: Floats, level: Floats, prior: Floats, least: Floats) -> RunFit:
     """Least squares with a prior around `prior`, by coordinates, not below `least`."""
     there = np.isfinite(logs)
     means = np.where(there, logs, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
     x = np.where(there, logs - means, 0.0)
     y, noise = _without_spikes(level)
     weight = (max(2 * noise, _LEAST_NOISE) / _SPREAD) ** 2
-    return solved(x, y, prior, np.full(prior.size, weight), least)
+    found = solved(x, y, prior, np.full(prior.size, weight), least)
+    left = float(np.sqrt(np.mean((y - x @ found) ** 2)))
+    varied = float(np.sqrt(np.mean(y**2)))
+    return RunFit(found, told_shares(x, np.full(prior.size, weight)), len(y), left, left / (varied + 1e-9))
+
+
+def told_shares(x: Floats, weight: Floats) -> Floats:
+    """How far data decides each coefficient of `solved`, 0 to 1: the rest is its prior."""
+    spread = np.linalg.inv(x.T @ x + np.diag(weight) + _JITTER * np.eye(weight.size))
+    return np.asarray(1 - weight * np.diag(spread))
 
 
 def solved(x: Floats, y: Floats, prior: Floats, weight: Floats, least: Floats) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,19 +14,21 @@ import numpy as np
 from limnograph.analysis.forecast.abstention import reasons
 from limnograph.analysis.forecast.adaptation import NO_ADAPTATION, Adaptation
 from limnograph.analysis.forecast.answering import TargetNumbers, table_answer, target_signals
-from limnograph.analysis.forecast.drivers import PartMove, driver_weights, usual_share
+from limnograph.analysis.forecast.choice import ReaderAsk, choose_drivers
+from limnograph.analysis.forecast.drivers import PartMove, PartMoves, state_spread, usual_share
 from limnograph.analysis.forecast.features import Futures, cross_features, path_scale, quantile_features
-from limnograph.analysis.forecast.following import STRUCTURE, responses
+from limnograph.analysis.forecast.following import STRUCTURE, RunFit, response_fit
 from limnograph.analysis.forecast.grid import DAY_H, Floats
 from limnograph.analysis.forecast.load import FleetLoad, common_load
 from limnograph.analysis.forecast.maintained import reset_state
 from limnograph.analysis.forecast.model import NO_TUNING, Model, parse_model, step_of
 from limnograph.analysis.forecast.results import BytesQuantiles, Forecasted
 from limnograph.analysis.forecast.series import READERS, HistoryGrid
-from limnograph.analysis.forecast.shares import cost_shares
+from limnograph.analysis.forecast.shares import NO_SHARE, CostShare, cost_shares
 from limnograph.analysis.forecast.tuning import ALERT_P, Tuning
 from limnograph.analysis.forecast.views import LevelView, ViewBlock, log_growth, view_block
-from limnograph.domain.forecasts.cases import ForecastCase
+from limnograph.domain.forecasts.answers import DriverWeight
+from limnograph.domain.forecasts.cases import ForecastCase, ForecastTarget
 
 SHIPPED = "forecast-model.npz"
 _CURVE = (24, 48, 72, 96, 120, 168, 240, 336, 504, 720)
@@ -56,26 +59,26 @@ class Forecaster:
             found += self._answers([HistoryGrid(case, load=common) for case in cases[first : first + _CHUNK]])
         return found
 
-    def part_moves(self, cases: Sequence[ForecastCase]) -> list[dict[str, dict[str, PartMove]]]:
-        """What drivers are chosen from: by case of one fleet, by metric of readers that it asks about."""
+    def reader_asks(
+        self, cases: Sequence[ForecastCase], targets: Sequence[Sequence[ForecastTarget]]
+    ) -> list[list[ReaderAsk]]:
+        """What drivers are chosen from: for each case of one fleet, by targets of metrics that the case asks about."""
         common = common_load([case.runs for case in cases if case.runs])
         fleet = [HistoryGrid(case, load=common) for case in cases]
         chunk = self._chunk(fleet, _case_rows(fleet))
-        return [
-            {
-                each.metric: chunk.moves(series, case, each.metric)
-                for each in series.case.targets
-                if each.metric in READERS
-            }
-            for case, series in enumerate(fleet)
-        ]
+        return [[chunk.ask(fleet[case], case, each) for each in own] for case, own in enumerate(targets)]
 
     def _answers(self, fleet: Sequence[HistoryGrid]) -> list[Forecasted]:
         rows = _case_rows(fleet)
         if not rows.views:
             return [_empty(series) for series in fleet]
         chunk = self._chunk(fleet, rows)
-        return [_forecast(series, chunk, place) for place, series in enumerate(fleet)]
+        asked = [chunk.ask(series, case, target) for case, series in enumerate(fleet) for target in series.case.targets]
+        drivers = iter(choose_drivers(asked, self.model.drivers, self.model.driver_trees))
+        return [
+            _forecast(series, chunk, place, list(islice(drivers, len(series.case.targets))))
+            for place, series in enumerate(fleet)
+        ]
 
     def _chunk(self, fleet: Sequence[HistoryGrid], rows: _CaseRows) -> _ChunkForecast:
         hours = sorted({each for series in fleet for each in series.case.horizons_hours})
@@ -94,7 +97,6 @@ class Forecaster:
             odds=dict(zip(curve, odds, strict=True)),
             maintained=self._maintained(rows, curve),
             alert=self.model.tuning.alert,
-            driver_weights=self.model.drivers,
         )
 
     def _levels(self, block: ViewBlock, futures: Futures, hours: int) -> Floats:
@@ -145,7 +147,8 @@ def read_model(path: Path) -> Forecaster:
 
 class _CaseRows(NamedTuple):
     """Views of all cases of a chunk. `place`: index of a view by case and metric. Of targets: index of the view,
-    threshold, state after maintenance. `response`: of readers, by case and metric. `shares`: of their costs, by case.
+    threshold, state after maintenance. `response`: of readers, by case and metric, and the regression behind it.
+    `shares`: of their costs, by case.
     """
 
     views: list[LevelView]
@@ -153,8 +156,8 @@ class _CaseRows(NamedTuple):
     targets: list[int]
     thresholds: Floats
     resets: list[float | None]
-    response: dict[tuple[int, str], dict[str, float]]
-    shares: dict[int, dict[str, float]]
+    response: dict[tuple[int, str], tuple[dict[str, float], RunFit | None]]
+    shares: dict[int, dict[str, CostShare]]
 
 
 class _ChunkForecast(NamedTuple):
@@ -170,14 +173,13 @@ class _ChunkForecast(NamedTuple):
     odds: dict[int, Floats]
     maintained: dict[int, dict[int, float]]
     alert: float
-    driver_weights: Floats
 
-    def numbers(self, series: HistoryGrid, case: int) -> list[TargetNumbers]:
-        """Numbers of each target of a case."""
+    def numbers(self, series: HistoryGrid, case: int, drivers: Sequence[list[DriverWeight]]) -> list[TargetNumbers]:
+        """Numbers of each target of a case, whose drivers are these."""
         row_of = {place: row for row, place in enumerate(self.rows.targets)}
         horizons = list(series.case.horizons_hours)
         found = []
-        for target in series.case.targets:
+        for target, own in zip(series.case.targets, drivers, strict=True):
             place = self.rows.place[case, target.metric]
             row = row_of[place]
             curve = {each: float(p[row]) for each, p in self.odds.items() if each <= max(horizons, default=0)}
@@ -190,35 +192,63 @@ class _ChunkForecast(NamedTuple):
                     curve=curve,
                     maintained=self.maintained.get(place),
                     unchanged=self.rows.resets[row] is None,
-                    drivers=driver_weights(target.metric, self.moves(series, case, target.metric), self.driver_weights),
+                    drivers=own,
                 )
             )
         return found
 
-    def moves(self, series: HistoryGrid, case: int, metric: str) -> dict[str, PartMove]:
+    def ask(self, series: HistoryGrid, case: int, target: ForecastTarget) -> ReaderAsk:
+        """What its driver is chosen from."""
+        horizons = sorted(series.case.horizons_hours)
+        if target.metric not in READERS or not horizons:
+            return ReaderAsk(target.metric, {})
+        place = self.rows.place[case, target.metric]
+        reached = (each for each in horizons if self.quantiles[each][2, place] >= target.threshold)
+        hours = next(reached, horizons[-1])
+        _, fit = self.rows.response[case, target.metric]
+        return ReaderAsk(
+            target.metric,
+            self._moves(series, case, target.metric, hours),
+            room=float(np.log(target.threshold / max(float(self.level[place]), 1e-9))),
+            hours=hours,
+            week=log_growth(series, target.metric, series.hours, 7),
+            **({"runs": fit.runs, "noise": fit.noise, "unexplained": fit.unexplained} if fit else {}),
+        )
+
+    def _moves(self, series: HistoryGrid, case: int, metric: str, until: int) -> PartMoves:
         """How each part of the structure moves that a reader of the case may follow: until the horizon nearest to a
-        week, also by its upper end, because a crossing happens where something grows more than it usually does.
+        week, also by its upper end, because a crossing happens where something grows more than it usually does; and
+        until the horizon at which the reader may cross.
         """
-        hours = min(self.quantiles, key=lambda each: abs(each - 168), default=0)
-        if metric not in READERS or not hours:
-            return {}
-        response, shares = self.rows.response[case, metric], self.rows.shares[case]
+        week = min(self.quantiles, key=lambda each: abs(each - 168))
+        (response, fit), shares = self.rows.response[case, metric], self.rows.shares[case]
         seconds = float(series.levels("reader_seconds")[-1])
         found = {}
-        for name in STRUCTURE:
+        for part, name in enumerate(STRUCTURE):
             place = self.rows.place[case, name]
             level, floor = float(self.level[place]), float(self.floor[place])
             if np.isfinite(level):
-                middle, high = (float(each) for each in self.quantiles[hours][1:, place])
+                ends = np.array([self.quantiles[each][1:, place] for each in (week, until)])
+                (middle, high), (until_middle, until_high) = ((ends - level) / (level + floor)).tolist()
+                (_, rise), (rise_middle, rise_high) = np.log((ends + floor) / (level + floor)).tolist()
+                share, told = shares.get(name, NO_SHARE)
                 found[name] = PartMove(
                     response=response[name],
-                    share=shares.get(name, float("nan")),
-                    middle=(middle - level) / (level + floor),
-                    high=(high - level) / (level + floor),
-                    rise=float(np.log((high + floor) / (level + floor))),
+                    share=share,
+                    middle=middle,
+                    high=high,
+                    rise=rise,
                     week=log_growth(series, name, series.hours, 7),
                     day=log_growth(series, name, series.hours, 1),
                     seconds=usual_share(name, level, seconds),
+                    month=log_growth(series, name, series.hours, 28),
+                    until_middle=until_middle,
+                    until_high=until_high,
+                    rise_middle=rise_middle,
+                    rise_high=rise_high,
+                    told=float(fit.told[part]) if fit else float("nan"),
+                    share_told=told,
+                    spread=state_spread(series, name),
                 )
         return found
 
@@ -229,8 +259,8 @@ def _case_rows(fleet: Sequence[HistoryGrid]) -> _CaseRows:
     targets: list[int] = []
     thresholds: list[float] = []
     resets: list[float | None] = []
-    response: dict[tuple[int, str], dict[str, float]] = {}
-    shares: dict[int, dict[str, float]] = {}
+    response: dict[tuple[int, str], tuple[dict[str, float], RunFit | None]] = {}
+    shares: dict[int, dict[str, CostShare]] = {}
     for case, series in enumerate(fleet):
         readers = any(each.metric in READERS for each in series.case.targets)
         if readers:
@@ -241,16 +271,18 @@ def _case_rows(fleet: Sequence[HistoryGrid]) -> _CaseRows:
             place[case, metric] = len(views)
             views.append(LevelView(series, series.hours, metric))
         for target in series.case.targets:
-            own = responses(series, target.metric, series.hours) if target.metric in READERS else {}
-            response[case, target.metric] = own
+            fitted = response_fit(series, target.metric, series.hours) if target.metric in READERS else ({}, None)
+            response[case, target.metric] = fitted
             targets.append(place[case, target.metric])
             thresholds.append(target.threshold)
-            resets.append(reset_state(series, target.metric, series.hours, own))
+            resets.append(reset_state(series, target.metric, series.hours, fitted[0]))
     return _CaseRows(views, place, targets, np.array(thresholds, np.float64), resets, response, shares)
 
 
-def _forecast(series: HistoryGrid, chunk: _ChunkForecast, case: int) -> Forecasted:
-    numbers = chunk.numbers(series, case)
+def _forecast(
+    series: HistoryGrid, chunk: _ChunkForecast, case: int, drivers: Sequence[list[DriverWeight]]
+) -> Forecasted:
+    numbers = chunk.numbers(series, case, drivers)
     place = chunk.rows.place
     why = [reasons(series, each, chunk.table[place[case, each.metric]]) for each in numbers]
     size = place[case, "total_bytes"]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from limnograph.analysis.forecast.choice import TREE_SIGNS
 from limnograph.analysis.forecast.drivers import NO_WEIGHTS, WEIGHTS
 from limnograph.analysis.forecast.features import CROSS_FEATURES, QUANTILE_FEATURES
 from limnograph.analysis.forecast.grid import Floats
@@ -26,8 +27,8 @@ NO_TUNING = no_tuning(len(STEPS), len(METRICS))
 
 class Model(NamedTuple):
     """`cross`: None: `logistic` answers; `quantiles`: three, or empty: `table[step, quantile]` answers, in units of the
-    bootstrap's width around its median. `tuning`: what is known of its calibration. `drivers`: weights that choose
-    a reader's driver, empty if there are none.
+    bootstrap's width around its median. `tuning`: what is known of its calibration. `driver_trees`: choose a reader's
+    driver; None: weights `drivers` of a logit do, empty if there are none.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Model(NamedTuple):
     table: Floats
     tuning: Tuning = NO_TUNING
     drivers: Floats = NO_WEIGHTS
+    driver_trees: Trees | None = None
 
     def crossing(self, rows: Floats) -> Floats:
         """Log odds of a crossing, by rows of `CROSS_FEATURES`."""
@@ -62,6 +64,8 @@ class Model(NamedTuple):
             **self.logistic.arrays("logistic"),
             **(self.cross.arrays("cross") if self.cross else {}),
         }
+        if self.driver_trees:
+            arrays |= {"choice.signs": np.array("\n".join(TREE_SIGNS)), **self.driver_trees.arrays("choice")}
         for quantile, each in zip(QUANTILES, self.quantiles, strict=False):
             arrays |= each.arrays(f"q{quantile}")
         file = io.BytesIO()
@@ -94,6 +98,8 @@ def parse_model(content: bytes) -> Model:
         arrays["table"],
         tuning,
         drivers if drivers.shape == (WEIGHTS,) else NO_WEIGHTS,
+        # Trees of other signs are of another version: the logit answers.
+        Trees.stored(arrays, "choice") if str(arrays.get("choice.signs")) == "\n".join(TREE_SIGNS) else None,
     )
 
 

@@ -6,9 +6,11 @@ whether there are few or many. Which law holds is not known, and the two togethe
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from limnograph.analysis.forecast.following import STRUCTURE, run_noise, solved
+from limnograph.analysis.forecast.following import STRUCTURE, run_noise, solved, told_shares
 from limnograph.analysis.forecast.grid import DAY_H, HOUR_MS, Floats, Longs
 from limnograph.analysis.forecast.series import HistoryGrid
 
@@ -24,8 +26,18 @@ _LEAST_LATEST = (3, 5)
 _ROUNDS = 3
 
 
-def cost_shares(series: HistoryGrid, cut: int) -> dict[str, float]:
-    """Share of the seconds of now by each structural metric at index `cut`; empty with too few runs to tell."""
+class CostShare(NamedTuple):
+    """Share of the seconds of now, and how far runs decide it, 0 to 1: the rest is what is usual."""
+
+    share: float = float("nan")
+    told: float = float("nan")
+
+
+NO_SHARE = CostShare()
+
+
+def cost_shares(series: HistoryGrid, cut: int) -> dict[str, CostShare]:
+    """Of each structural metric at index `cut`; empty with too few runs to tell."""
     times, seconds, read = series.runs()
     hour = times // HOUR_MS - series.start
     known = (hour >= max(cut - _HISTORY_D * DAY_H, 1)) & (hour < cut) & (seconds > 0)
@@ -34,8 +46,9 @@ def cost_shares(series: HistoryGrid, cut: int) -> dict[str, float]:
     own = seconds[known] / np.exp(series.load_at(times[known]))
     latest = max(_LEAST_LATEST[1], own.size // (_HISTORY_D // 2))
     costs = _relative(series, cut, hour[known], np.where(read[known] > 0, read[known], np.nan))
-    found = _fit(costs, own / float(np.median(own[-latest:])), run_noise(np.log(own)))
-    return dict(zip(STRUCTURE, found[:-1].tolist(), strict=True))
+    found, told = _fit(costs, own / float(np.median(own[-latest:])), run_noise(np.log(own)))
+    parts = map(CostShare, found[:-1].tolist(), told[:-1].tolist())
+    return dict(zip(STRUCTURE, parts, strict=True))
 
 
 def _relative(series: HistoryGrid, cut: int, hours: Longs, read: Floats) -> Floats:
@@ -52,13 +65,15 @@ def _relative(series: HistoryGrid, cut: int, hours: Longs, read: Floats) -> Floa
     return np.nan_to_num(np.stack([*columns, np.ones(hours.size)], axis=1), nan=1.0)
 
 
-def _fit(costs: Floats, seconds: Floats, noise: float) -> Floats:
+def _fit(costs: Floats, seconds: Floats, noise: float) -> tuple[Floats, Floats]:
     """Least squares of relative errors, with a prior of usual shares, and far outliers clipped."""
     found: Floats = _USUAL / _USUAL.sum()
+    relative = costs
     weight = (max(2 * noise, _LEAST_NOISE) / _SPREAD) ** 2
     for _ in range(_ROUNDS):
         fitted = np.maximum(costs @ found, 0.05)
         far = np.exp(3 * noise + 0.1)
         clipped = np.clip(seconds, fitted / far, fitted * far)
-        found = solved(costs / fitted[:, None], clipped / fitted, _USUAL, weight, np.zeros(_USUAL.size))
-    return found
+        relative = costs / fitted[:, None]
+        found = solved(relative, clipped / fitted, _USUAL, weight, np.zeros(_USUAL.size))
+    return found, told_shares(relative, weight)
