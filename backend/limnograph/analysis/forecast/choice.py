@@ -33,6 +33,7 @@ COMPARED = (
     "share_until_high",
     "response_until_middle",
     "response_until_high",
+    "usual_until_high",
     "told",
     "share_told",
     "spread",
@@ -101,17 +102,14 @@ def tree_signs(asked: ReaderAsk) -> Floats:
     """`[part of STRUCTURE, TREE_SIGNS]`; those of a part that may not be named mean nothing."""
     named = np.isin(STRUCTURE, candidates(asked.metric, asked.moves))
     parts = [asked.moves.get(name, NO_PART) for name in STRUCTURE]
-    response, share, until_middle, until_high, rise_middle, rise_high = np.array(
-        [
-            (each.response, each.share, each.until_middle, each.until_high, each.rise_middle, each.rise_high)
-            for each in parts
-        ]
-    ).T
+    response, share, usual = np.array([(each.response, each.share, each.usual) for each in parts]).T
+    until_middle, until_high = np.array([(each.until_middle, each.until_high) for each in parts]).T
+    rise_middle, rise_high = np.array([(each.rise_middle, each.rise_high) for each in parts]).T
     compared = np.column_stack(
         [
             choice_signs(asked.metric, asked.moves)[:, :_LOGIT_SIGNS],
             *(_log(each) for each in (share * until_middle, share * until_high)),
-            *(_log(each) for each in (response * rise_middle, response * rise_high)),
+            *(_log(each) for each in (response * rise_middle, response * rise_high, usual * until_high)),
             np.array([(each.told, each.share_told, each.spread) for each in parts]),
         ]
     )
@@ -143,7 +141,8 @@ def _beyond_best(signs: Floats, named: npt.NDArray[np.bool_]) -> Floats:
     open_ones = np.where(named[:, None], signs, _NO_SIGN)
     ordered = np.sort(open_ones, axis=0)
     other = np.where(open_ones >= ordered[-1], ordered[-2], ordered[-1])
-    return np.clip(open_ones - other, -_FAR, _FAR)
+    found: Floats = np.clip(open_ones - other, -_FAR, _FAR)
+    return found
 
 
 def _log(values: Floats) -> Floats:

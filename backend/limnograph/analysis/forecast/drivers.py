@@ -15,12 +15,14 @@ import numpy as np
 
 from limnograph.analysis.forecast.following import STRUCTURE
 from limnograph.analysis.forecast.grid import DAY_H, Floats
-from limnograph.analysis.forecast.series import READERS, HistoryGrid
+from limnograph.analysis.forecast.series import GIB, READERS, HistoryGrid
 from limnograph.domain.forecasts.answers import DriverWeight, ForecastDriver
 
 NO_WEIGHTS: Floats = np.zeros(0)
 _USUAL_SECONDS = {"small_files": 0.02, "manifests": 0.02, "total_delete_files": 0.05}
 """What opening one usually takes."""
+_USUAL_GIB_SECONDS = 2.0
+"""What reading one usually takes."""
 _LEAST_WEIGHT = 0.01
 _PARTS = len(STRUCTURE)
 _SIGNS = 10
@@ -42,6 +44,7 @@ class PartMove(NamedTuple):
     until_middle, until_high  relative growth until the horizon at which the reader may cross (`choice.ReaderAsk`)
     rise_middle, rise_high  the same as logs
     told, share_told  how far runs decide its response and its share, 0 to 1: the rest is what is usual
+    usual  like `seconds`, of bytes too
     spread  standard deviation of the log of its hourly states in four weeks
     """
 
@@ -60,6 +63,7 @@ class PartMove(NamedTuple):
     rise_high: float = float("nan")
     told: float = float("nan")
     share_told: float = float("nan")
+    usual: float = float("nan")
     spread: float = float("nan")
 
 
@@ -116,8 +120,15 @@ def choice_signs(metric: str, moves: PartMoves) -> Floats:
 
 
 def usual_share(part: str, level: float, seconds: float) -> float:
-    """Share of a reader's seconds that `level` of a part takes at usual costs; NaN for parts without one."""
+    """Share of a reader's seconds that `level` files of a part take at usual costs; NaN for parts without one."""
     return _USUAL_SECONDS.get(part, float("nan")) * level / seconds if seconds > 0 else float("nan")
+
+
+def usual_share_of_all(part: str, level: float, seconds: float) -> float:
+    """`usual_share`, of bytes too: as if each run read the whole table."""
+    if part != "total_bytes":
+        return usual_share(part, level, seconds)
+    return _USUAL_GIB_SECONDS * level / GIB / seconds if seconds > 0 else float("nan")
 
 
 def state_spread(series: HistoryGrid, part: str) -> float:

@@ -15,7 +15,7 @@ from limnograph.analysis.forecast.abstention import reasons
 from limnograph.analysis.forecast.adaptation import NO_ADAPTATION, Adaptation
 from limnograph.analysis.forecast.answering import TargetNumbers, table_answer, target_signals
 from limnograph.analysis.forecast.choice import ReaderAsk, choose_drivers
-from limnograph.analysis.forecast.drivers import PartMove, PartMoves, state_spread, usual_share
+from limnograph.analysis.forecast.drivers import PartMove, PartMoves, state_spread, usual_share, usual_share_of_all
 from limnograph.analysis.forecast.features import Futures, cross_features, path_scale, quantile_features
 from limnograph.analysis.forecast.following import STRUCTURE, RunFit, response_fit
 from limnograph.analysis.forecast.grid import DAY_H, Floats
@@ -215,10 +215,10 @@ class _ChunkForecast(NamedTuple):
             **({"runs": fit.runs, "noise": fit.noise, "unexplained": fit.unexplained} if fit else {}),
         )
 
-    def _moves(self, series: HistoryGrid, case: int, metric: str, until: int) -> PartMoves:
+    def _moves(self, series: HistoryGrid, case: int, metric: str, hours: int) -> PartMoves:
         """How each part of the structure moves that a reader of the case may follow: until the horizon nearest to a
         week, also by its upper end, because a crossing happens where something grows more than it usually does; and
-        until the horizon at which the reader may cross.
+        until `hours`, the horizon at which the reader may cross.
         """
         week = min(self.quantiles, key=lambda each: abs(each - 168))
         (response, fit), shares = self.rows.response[case, metric], self.rows.shares[case]
@@ -228,7 +228,7 @@ class _ChunkForecast(NamedTuple):
             place = self.rows.place[case, name]
             level, floor = float(self.level[place]), float(self.floor[place])
             if np.isfinite(level):
-                ends = np.array([self.quantiles[each][1:, place] for each in (week, until)])
+                ends = np.array([self.quantiles[each][1:, place] for each in (week, hours)])
                 (middle, high), (until_middle, until_high) = ((ends - level) / (level + floor)).tolist()
                 (_, rise), (rise_middle, rise_high) = np.log((ends + floor) / (level + floor)).tolist()
                 share, told = shares.get(name, NO_SHARE)
@@ -248,6 +248,7 @@ class _ChunkForecast(NamedTuple):
                     rise_high=rise_high,
                     told=float(fit.told[part]) if fit else float("nan"),
                     share_told=told,
+                    usual=usual_share_of_all(name, level, seconds),
                     spread=state_spread(series, name),
                 )
         return found
