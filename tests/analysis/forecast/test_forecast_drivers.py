@@ -91,8 +91,8 @@ def test_what_small_files_cost_is_told_apart_from_a_constant() -> None:
     level = float(HistoryGrid(given).levels("small_files")[-1])
     assert found["small_files"].share == pytest.approx(0.5 * level / (20 + 0.5 * level), abs=0.15)
     assert max(found, key=lambda name: found[name].share) == "small_files"
-    assert found["small_files"].told > 0.8
-    assert found["manifests"].told < 0.3  # not known at any run: told apart from a constant by what is usual alone
+    assert found["small_files"].decided > 0.8
+    assert found["manifests"].decided < 0.3  # not known at any run: told apart from a constant by what is usual alone
 
 
 def test_too_few_runs_tell_no_shares() -> None:

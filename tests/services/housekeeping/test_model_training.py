@@ -61,6 +61,8 @@ def test_a_better_model_is_kept_in_a_file_and_makes_the_forecasts(world: World, 
     own = file.own()
     assert own is not None
     assert own.name == done.model
+    assert own.model.driver_trees is not None  # as shipped: a past does not say what moved a reader
+    np.testing.assert_array_equal(own.model.drivers, load_model().model.drivers)
     assert path.stat().st_mode & 0o077 == 0
     again = trained(world, file, said)
     assert (again.outcome, again.model, len(said)) == ("kept", own.name, 1)  # as good is not better

@@ -34,8 +34,8 @@ COMPARED = (
     "response_until_middle",
     "response_until_high",
     "usual_until_high",
-    "told",
-    "share_told",
+    "decided",
+    "share_decided",
     "spread",
 )
 """Signs of a part that are compared with those of the other parts. The first are those of the logit."""
@@ -110,7 +110,7 @@ def tree_signs(asked: ReaderAsk) -> Floats:
             choice_signs(asked.metric, asked.moves)[:, :_LOGIT_SIGNS],
             *(_log(each) for each in (share * until_middle, share * until_high)),
             *(_log(each) for each in (response * rise_middle, response * rise_high, usual * until_high)),
-            np.array([(each.told, each.share_told, each.spread) for each in parts]),
+            np.array([(each.decided, each.share_decided, each.spread) for each in parts]),
         ]
     )
     grew = np.array([(each.day, each.week, each.month) for each in parts])

@@ -43,7 +43,7 @@ class PartMove(NamedTuple):
     month  log growth of the last four weeks
     until_middle, until_high  relative growth until the horizon at which the reader may cross (`choice.ReaderAsk`)
     rise_middle, rise_high  the same as logs
-    told, share_told  how far runs decide its response and its share, 0 to 1: the rest is what is usual
+    decided, share_decided  how far runs decide its response and its share, 0 to 1: the rest is what is usual
     usual  like `seconds`, of bytes too
     spread  standard deviation of the log of its hourly states in four weeks
     """
@@ -61,8 +61,8 @@ class PartMove(NamedTuple):
     until_high: float = float("nan")
     rise_middle: float = float("nan")
     rise_high: float = float("nan")
-    told: float = float("nan")
-    share_told: float = float("nan")
+    decided: float = float("nan")
+    share_decided: float = float("nan")
     usual: float = float("nan")
     spread: float = float("nan")
 

@@ -34,12 +34,15 @@ _JITTER = 1e-9
 
 
 class RunFit(NamedTuple):
-    """A regression on runs. `told`: how far they decide each coefficient, 0 to 1: the rest is its prior. `runs`: their
-    number; `noise`: what is left of a log second; `unexplained`: its share of all that they vary.
+    """A regression on runs.
+
+    decided  how far runs decide each coefficient, 0 to 1: the rest is its prior
+    runs  their number
+    noise  what is left of a log second; `unexplained`: its share of all that they vary
     """
 
     found: Floats
-    told: Floats
+    decided: Floats
     runs: int
     noise: float
     unexplained: float
@@ -52,7 +55,7 @@ def responses(series: HistoryGrid, metric: str, cut: int) -> dict[str, float]:
 
 
 def response_fit(series: HistoryGrid, metric: str, cut: int) -> tuple[dict[str, float], RunFit | None]:
-    """`responses`, and the regression behind them, None with too few runs; `told` of the parts of `STRUCTURE`."""
+    """`responses`, and the regression behind them, None with too few runs; `decided` of the parts of `STRUCTURE`."""
     per_gib = metric == "reader_seconds_per_gib"
     prior = np.array([*_PER_GIB, _PER_GIB_OF_READ] if per_gib else [*_USUAL, _USUAL_OF_READ])
     fitted, fit = prior, None
@@ -68,9 +71,9 @@ def response_fit(series: HistoryGrid, metric: str, cut: int) -> tuple[dict[str, 
         least = np.array([0.0] * len(STRUCTURE) + [-1.0 if per_gib else 0.0])
         fit = _fit(np.stack(columns, axis=1), logs, prior, least)
         fitted = fit.found
-        told = fit.told[: len(STRUCTURE)].copy()
-        told[_BYTES] = max(told[_BYTES], fit.told[-1])
-        fit = fit._replace(told=told)
+        decided = fit.decided[: len(STRUCTURE)].copy()
+        decided[_BYTES] = max(decided[_BYTES], fit.decided[-1])
+        fit = fit._replace(decided=decided)
     found = fitted[: len(STRUCTURE)].copy()
     if not per_gib:
         found[_BYTES] += fitted[-1]
@@ -87,10 +90,10 @@ def _fit(logs: Floats, level: Floats, prior: Floats, least: Floats) -> RunFit:
     found = solved(x, y, prior, np.full(prior.size, weight), least)
     left = float(np.sqrt(np.mean((y - x @ found) ** 2)))
     varied = float(np.sqrt(np.mean(y**2)))
-    return RunFit(found, told_shares(x, np.full(prior.size, weight)), len(y), left, left / (varied + 1e-9))
+    return RunFit(found, decided_shares(x, np.full(prior.size, weight)), len(y), left, left / (varied + 1e-9))
 
 
-def told_shares(x: Floats, weight: Floats) -> Floats:
+def decided_shares(x: Floats, weight: Floats) -> Floats:
     """How far data decides each coefficient of `solved`, 0 to 1: the rest is its prior."""
     spread = np.linalg.inv(x.T @ x + np.diag(weight) + _JITTER * np.eye(weight.size))
     return np.asarray(1 - weight * np.diag(spread))

@@ -231,7 +231,7 @@ class _ChunkForecast(NamedTuple):
                 ends = np.array([self.quantiles[each][1:, place] for each in (week, hours)])
                 (middle, high), (until_middle, until_high) = ((ends - level) / (level + floor)).tolist()
                 (_, rise), (rise_middle, rise_high) = np.log((ends + floor) / (level + floor)).tolist()
-                share, told = shares.get(name, NO_SHARE)
+                share, decided = shares.get(name, NO_SHARE)
                 found[name] = PartMove(
                     response=response[name],
                     share=share,
@@ -246,8 +246,8 @@ class _ChunkForecast(NamedTuple):
                     until_high=until_high,
                     rise_middle=rise_middle,
                     rise_high=rise_high,
-                    told=float(fit.told[part]) if fit else float("nan"),
-                    share_told=told,
+                    decided=float(fit.decided[part]) if fit else float("nan"),
+                    share_decided=decided,
                     usual=usual_share_of_all(name, level, seconds),
                     spread=state_spread(series, name),
                 )

@@ -52,6 +52,10 @@ class Model(NamedTuple):
             found = np.repeat(self.table[step_of(hours)][:, None], len(rows), axis=1)
         return np.sort(found, axis=0)
 
+    def with_choice_of(self, other: Model) -> Model:
+        """The same forecasts, with a reader's driver chosen as `other` does."""
+        return self._replace(drivers=other.drivers, driver_trees=other.driver_trees)
+
     def to_bytes(self) -> bytes:
         """The file of the model: arrays only, nothing that executes."""
         arrays = {

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.forecast.following import STRUCTURE, run_noise, solved, told_shares
+from limnograph.analysis.forecast.following import STRUCTURE, decided_shares, run_noise, solved
 from limnograph.analysis.forecast.grid import DAY_H, HOUR_MS, Floats, Longs
 from limnograph.analysis.forecast.series import HistoryGrid
 
@@ -30,7 +30,7 @@ class CostShare(NamedTuple):
     """Share of the seconds of now, and how far runs decide it, 0 to 1: the rest is what is usual."""
 
     share: float = float("nan")
-    told: float = float("nan")
+    decided: float = float("nan")
 
 
 NO_SHARE = CostShare()
@@ -46,8 +46,8 @@ def cost_shares(series: HistoryGrid, cut: int) -> dict[str, CostShare]:
     own = seconds[known] / np.exp(series.load_at(times[known]))
     latest = max(_LEAST_LATEST[1], own.size // (_HISTORY_D // 2))
     costs = _relative(series, cut, hour[known], np.where(read[known] > 0, read[known], np.nan))
-    found, told = _fit(costs, own / float(np.median(own[-latest:])), run_noise(np.log(own)))
-    parts = map(CostShare, found[:-1].tolist(), told[:-1].tolist())
+    found, decided = _fit(costs, own / float(np.median(own[-latest:])), run_noise(np.log(own)))
+    parts = map(CostShare, found[:-1].tolist(), decided[:-1].tolist())
     return dict(zip(STRUCTURE, parts, strict=True))
 
 
@@ -76,4 +76,4 @@ def _fit(costs: Floats, seconds: Floats, noise: float) -> tuple[Floats, Floats]:
         clipped = np.clip(seconds, fitted / far, fitted * far)
         relative = costs / fitted[:, None]
         found = solved(relative, clipped / fitted, _USUAL, weight, np.zeros(_USUAL.size))
-    return found, told_shares(relative, weight)
+    return found, decided_shares(relative, weight)

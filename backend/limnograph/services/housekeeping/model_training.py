@@ -130,7 +130,8 @@ class ModelTraining:
         if trial is None:
             return TrainingReport("too_little_history", old.name, len(tables), len(asked.crossed))
         if trial.is_better:
-            self._models.keep(trial.model)
+            # A past says when a reader crossed, not which part moved it: that is learnt from generated tables alone.
+            self._models.keep(trial.model.with_choice_of(self._shipped().model))
         return TrainingReport(
             outcome="replaced" if trial.is_better else "kept",
             model=trial.model.name if trial.is_better else old.name,
