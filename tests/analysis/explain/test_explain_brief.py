@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 
 from explain_cases import GUILTY, MINUTE, START, answered, burst, case, ordinary, posterior, runs, slowed
-from limnograph.analysis.explain.noise import Noise
-from limnograph.analysis.explain.onset import step_onset
+from limnograph.analysis.explain.noise import Noise, noise
+from limnograph.analysis.explain.onset import resisted, step_onset
 from limnograph.analysis.explain.wander import Wander, sobered
 
 HOURLY, AT = 60, 200
@@ -76,3 +76,23 @@ def test_a_rise_that_reaches_into_the_selection_is_reported_though_it_began_befo
     before = {"from": START, "to": START + 200 * 5 * MINUTE}
     assert not answered({**told, "selection": before}).changes
     assert msgspec.json.encode(found)
+
+
+def test_slow_runs_beside_a_step_do_not_move_its_onset_where_the_noise_has_heavy_tails() -> None:
+    rng = np.random.default_rng(3)
+    values = 0.04 * rng.standard_t(2.5, 800) + 0.12 * (np.arange(800) >= 400)
+    values[392:395] += 0.3
+    around = noise(values - 0.12 * (np.arange(800) >= 400), 2)
+    onset = step_onset(values, 0, 800, around)
+    assert onset is not None
+    assert onset.best == 392
+    assert abs(resisted(onset, values, 0, 800, around).best - 400) <= 2
+
+
+def test_where_the_noise_is_normal_an_onset_is_left_as_it_is() -> None:
+    values = 0.05 * np.random.default_rng(5).standard_normal(800) + 0.1 * (np.arange(800) >= 400)
+    around = noise(values - 0.1 * (np.arange(800) >= 400), 2)
+    onset = step_onset(values, 0, 800, around)
+    assert onset is not None
+    assert around.tail == 0
+    assert resisted(onset, values, 0, 800, around) is onset

@@ -46,6 +46,27 @@ def test_small_rises_after_the_commits_of_a_kind_are_found_at_their_first_reads(
     assert not unknown.blamed
 
 
+def test_a_kind_is_named_by_its_mean_where_its_single_rises_could_be_chance() -> None:
+    rng = np.random.default_rng(12)
+    job, repairs = runs(COUNT, noise=0.09), []
+    for index in range(10):
+        first = 60 + 109 * index
+        job = slowed(job, first, 1.07, first + 14)
+        repairs.append(commit(f"repair-{index}", 5 * first - rng.uniform(1, 4), operation="overwrite", app_id="fix"))
+    others = [each for seed in range(3) for each in ordinary(90, 66, seed, table=f"lake.sales.t{seed}")]
+    found = answered(case(job, read([*others, *repairs])))
+    assert found.blamed
+    assert all(name.startswith("repair-") for name in found.blamed)
+    quiet = answered(case(runs(COUNT, noise=0.09), read([*others, *repairs])))
+    assert not quiet.blamed
+
+
+def test_a_commit_that_is_first_read_a_day_later_is_blamed_for_what_begins_there() -> None:
+    late = {**burst(5 * FIRST - 1440), "first_read_at": float(START + 5 * FIRST * MINUTE)}
+    found = answered(case(slowed(runs(COUNT, noise=0.05), FIRST, 1.3), [*read(ordinary(105)), late]))
+    assert found.blamed == [GUILTY]
+
+
 def test_if_the_run_that_read_first_has_no_duration_the_next_one_is_the_first_affected() -> None:
     starts = np.array([0.0, 10.0, 30.0, 40.0]) * MINUTE
     before = np.array([-10.0, 0.0, 10.0, 30.0]) * MINUTE

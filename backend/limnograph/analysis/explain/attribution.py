@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,9 +49,16 @@ class Shares:
 
 
 def attribute(
-    job: CaseSeries, commits: CaseCommits, asked: list[ChangeToExplain], shifts: list[RivalShift]
+    job: CaseSeries,
+    commits: CaseCommits,
+    asked: list[ChangeToExplain],
+    shifts: list[RivalShift],
+    recurring: Mapping[int, float],
 ) -> list[Shares]:
-    """Posteriors of every change; kinds of commits learn from the other changes of the same direction."""
+    """Posteriors of every change; kinds of commits learn from the other changes of the same direction.
+
+    `recurring`: log Bayes factor of kinds of commits that slow the job by their mean, against no change after any.
+    """
     weighed = [weigh(job, commits, each, shifts) for each in asked]
     kinds, size = int(commits.kind.max(initial=-1)) + 1, len(commits)
     observed = ((commits.at >= job.at[0]) & (commits.at <= job.at[-1])).astype(np.float64)
@@ -63,7 +71,11 @@ def attribute(
     real = np.array([1 - each.no_change / (each.no_change + each.nobody) for each in weighed])
     # Commits of one kind did it, or the job wanders by itself: both are self-consistent. Choose the likelier one.
     stories = [_settled(weighed, around, start) for start in (None, real)]
+    plain = max(story[0] for story in stories)
     stories += [_settled(weighed, around, None, kind) for kind in _timely(weighed, around)]
+    for kind, gain in recurring.items():
+        evidence, shares = _settled(weighed, around, None, kind, sure=True)
+        stories.append((max(evidence, plain + gain + float(np.log(RECURRENT))), shares))
     return max(stories, key=lambda story: story[0])[1]
 
 
@@ -92,12 +104,12 @@ class _Others:
 
 
 def _settled(
-    weighed: list[Weights], around: _Others, guess: Floats | None, kind: int | None = None
+    weighed: list[Weights], around: _Others, guess: Floats | None, kind: int | None = None, *, sure: bool = False
 ) -> tuple[float, list[Shares]]:
     """Posteriors that are consistent with each other, and their evidence.
 
     `guess`: initial probability that each change has no cause. None: first let kinds of commits explain what they can,
-    `kind` before all others.
+    `kind` before all others; and if that is `sure`, throughout.
     """
     nobody = np.zeros(len(weighed)) if guess is None else guess
     first = np.ones(around.made.size)
@@ -113,6 +125,8 @@ def _settled(
         if not eager:
             nobody = np.array([each.nobody for each in shares])
         again, recurrent = _again(around, shares, EAGER if eager else RECURRENT)
+        if sure:
+            again = np.where(np.array(around.rises)[:, None], np.maximum(again, first), again)
     evidence = sum(float(np.log(each.evidence)) for each in shares)
     expected = float(nobody.sum()) + sum(float(each.commit.sum()) for each in shares)
     return evidence - expected + recurrent, shares

@@ -9,7 +9,7 @@ import numpy as np
 
 from limnograph.analysis.explain.case import Floats
 from limnograph.analysis.explain.noise import SMALLEST, Noise, noise
-from limnograph.analysis.explain.onset import EDGE, Onset, doubted, step_onset
+from limnograph.analysis.explain.onset import EDGE, Onset, doubted, resisted, step_onset
 from limnograph.analysis.explain.segment import levels, segment
 from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA, binned, bins, median
 from limnograph.analysis.explain.wander import Wander, sobered, wander
@@ -132,7 +132,8 @@ def _judge(values: Floats, stretch: tuple[int, int], around: Background) -> Onse
     onset = step_onset(values, *stretch, around.noise)
     if onset is None:
         return None
-    return sobered(doubted(onset, values, *stretch, around.noise), around.wander, *stretch)
+    exact = resisted(onset, values, *stretch, around.noise)
+    return sobered(doubted(exact, values, *stretch, around.noise), around.wander, *stretch)
 
 
 def _strength(onset: Onset | None) -> float:

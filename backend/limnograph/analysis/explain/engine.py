@@ -52,8 +52,9 @@ def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
         return too_little(case.id, len(job), LEAST_RUNS)
     normal = normalise(job, controls, load, KEPT)
     unusual = structure(known)
+    kinds: dict[int, float] = {}
     if onsets is None:
-        normal = with_recurring(job, known, with_reads(job, known, unusual.ratio, normal, KEPT), KEPT)
+        normal, kinds = with_recurring(job, known, with_reads(job, known, unusual.ratio, normal, KEPT), KEPT)
     found = _moves(job, normal, known) if onsets is None else given_moves(job, normal, onsets)
     mending = _mending(known)
     ends_of = [_ends(job, found[k - 1], each) if k else False for k, each in enumerate(found)]
@@ -66,7 +67,7 @@ def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
         )
         for k, each in enumerate(found)
     ]
-    shares = attribute(job, known, asked, normal.shifts)
+    shares = attribute(job, known, asked, normal.shifts, kinds)
     return tell(case.id, CaseFindings(job, known, normal, unusual, found, ends_of, shares), case.selection)
 
 

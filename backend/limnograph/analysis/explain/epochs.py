@@ -18,6 +18,7 @@ import numpy as np
 
 from limnograph.analysis.explain.case import CaseCommits, CaseSeries, Floats, Ints
 from limnograph.analysis.explain.changes import SUPPORTED, find_levels
+from limnograph.analysis.explain.cycles import DAY_MS
 from limnograph.analysis.explain.lag import HOUR_MS, soon_ms
 from limnograph.analysis.explain.noise import Noise
 from limnograph.analysis.explain.normalise import NormalisedSeries
@@ -36,6 +37,11 @@ EXPECTED = 0.7
 """Share of the usually required evidence: here a change is expected."""
 EXACT = (0.4, 0.5)
 """The same share, and the log Bayes factor, where it is also known at which run each rise begins: none is searched."""
+HEIGHTS, SHARES = (0.05, 0.1, 0.2, 0.4, 0.8), (0.3, 0.6, 0.9)
+"""Heights (log) of the rises that a kind of commits causes, and the shares of its commits that cause one."""
+MOST_LOG = 50.0
+SAME_HOUR = 0.7
+"""Mean resultant of the times of day from which on commits cannot be told from the job's daily rhythm."""
 MOST_READS = 64
 """Maximum runs to examine: those that first read the most unusual commits."""
 MOST_LENGTHS = 48
@@ -43,14 +49,19 @@ LIKELY = 1.5
 """Minimum log odds, prior and evidence together, of a rise to propose it."""
 
 
-def with_recurring(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries, kept: float) -> NormalisedSeries:
-    """The same series with those proposed rises among its levels that pass the test."""
-    found, exact = _proposed(job, commits, normal)
+def with_recurring(
+    job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries, kept: float
+) -> tuple[NormalisedSeries, dict[int, float]]:
+    """The same series with those proposed rises among its levels that pass the test.
+
+    Also the log Bayes factor of each kind of commits whose mean is clear, where it is known which runs read them first.
+    """
+    found, exact, gains = _proposed(job, commits, normal)
     if not found:
-        return normal
+        return normal, gains
     places = sorted({*normal.levels.places, *found})
     share, supported = EXACT if exact else (EXPECTED, SUPPORTED)
-    return replace(normal, levels=find_levels(normal.values, share * kept, places, supported))
+    return replace(normal, levels=find_levels(normal.values, share * kept, places, supported)), gains
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +88,13 @@ def residual_rises(normal: NormalisedSeries) -> ResidualRises:
     return ResidualRises(white, np.concatenate([[0.0], np.cumsum(white)]), normal.levels.noise)
 
 
-def _proposed(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries) -> tuple[set[int], bool]:
-    """Edges of the proposed rises, and whether it is known for all of these commits which run read them first."""
+def _proposed(
+    job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries
+) -> tuple[set[int], bool, dict[int, float]]:
+    """Edges of the proposed rises, and whether it is known for all of these commits which run read them first.
+
+    Also the log Bayes factor of each of their kinds for which that is known.
+    """
     told = np.where(np.isfinite(commits.first_read_at), commits.first_read_at, commits.at)
     observed = np.flatnonzero((commits.at >= job.at[0]) & (told < job.at[-1]))
     kind, size = commits.kind[observed], int(commits.kind.max(initial=-1)) + 1
@@ -89,16 +105,37 @@ def _proposed(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries) -
     known = np.isfinite(commits.first_read_at[observed])
     starts = np.searchsorted(job.at, told[observed])
     clear = np.zeros(size, bool)
+    means: list[tuple[Floats, Floats]] = []
     for span in SPANS:
         stops = np.searchsorted(job.at, job.at[starts] + span * max(HOUR_MS, job.gap_ms))
         fits = stops > starts + 1
-        score, information = rises.measured(starts[fits], stops[fits])
-        total = np.bincount(kind[fits], information, size)
-        clear |= np.bincount(kind[fits], score, size) >= CLEAR * np.sqrt(np.maximum(total, 1e-12))
+        score, information = np.zeros(starts.size), np.zeros(starts.size)
+        score[fits], information[fits] = rises.measured(starts[fits], stops[fits])
+        total = np.bincount(kind, information, size)
+        clear |= np.bincount(kind, score, size) >= CLEAR * np.sqrt(np.maximum(total, 1e-12))
+        means.append((score, information))
     found: set[int] = set()
     for start, exact in zip(starts[clear[kind]], known[clear[kind]], strict=True):
         found |= _best(job, rises, int(start), normal.levels.places, exact=bool(exact))
-    return found, bool(known[clear[kind]].all())
+    gains: dict[int, float] = {}
+    for each in np.flatnonzero(clear).tolist():
+        mine = kind == each
+        if known[mine].all() and abs(np.exp(2j * np.pi * job.at[starts[mine]] / DAY_MS).mean()) < SAME_HOUR:
+            gains[each] = _gain([(score[mine], information[mine]) for score, information in means])
+    return found, bool(known[clear[kind]].all()), gains
+
+
+def _gain(means: list[tuple[Floats, Floats]]) -> float:
+    """Log Bayes factor of rises of one height after a share of a kind's commits: mean over spans, heights and shares.
+
+    `means`: score and information of the rise after each commit, for each span.
+    """
+    told = []
+    for score, information in means:
+        for height in HEIGHTS:
+            each = np.clip(height * score - 0.5 * height**2 * information, -MOST_LOG, MOST_LOG)
+            told += [float(np.log1p(share * np.expm1(each)).sum()) for share in SHARES]
+    return float(np.logaddexp.reduce(told)) - float(np.log(len(told)))
 
 
 def _best(job: CaseSeries, rises: ResidualRises, place: int, changes: Sequence[int], *, exact: bool) -> set[int]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from limnograph.analysis.explain.case import Floats
-from limnograph.analysis.explain.noise import Noise
+from limnograph.analysis.explain.noise import FREEDOM, Noise
+from limnograph.analysis.explain.smoothing import median
 
 EFFECT_SCALE = 0.3
 """Prior standard deviation of effects, in log seconds: most are between 5 and 80 %."""
-FREEDOM = 4.0
 T_SCALE = 0.91
 """Student's t of the noise: four degrees of freedom, scaled to the same median absolute deviation as the normal law."""
 EDGE = 2
@@ -82,6 +82,45 @@ def doubted_shape(onset: Onset, values: Floats, shape: Floats, noise: Noise) -> 
     return replace(onset, support=onset.support - max(0.0, squared - gain))
 
 
+def resisted(onset: Onset, values: Floats, low: int, high: int, noise: Noise) -> Onset:
+    """The same onset where the noise has heavy tails: each run counts as much as under Student's t.
+
+    Squared error moves an onset to the slow runs beside it. The best index has the support that it had.
+    """
+    if not noise.tail:
+        return onset
+    place = onset.best - low
+    level = median(values[low : low + place])
+    size = (median(values[low + place : high]) - level) / noise.innovation
+    off = (values[low:high] - level) / noise.innovation
+    before = off[1:] - noise.phi * off[:-1]
+    told = before, before - size, before - (1 - noise.phi) * size
+    normal = _fixed(onset, low, *(-0.5 * each**2 for each in told))
+    heavy = _fixed(onset, low, *(-_lost(each, noise.tail) for each in told))
+    # Far from the best index, levels move to fit. By squared error that regains a share of the loss: here the same one.
+    regained = np.maximum(onset.support - onset.supported - normal, 0.0)
+    share = np.where(normal < 0, np.clip(heavy / np.minimum(normal, -1e-9), 0.0, 1.0), 1.0)
+    shape = heavy + share * regained
+    return replace(onset, support=shape - shape.max() + onset.support[int(shape.argmax())])
+
+
+def _fixed(onset: Onset, low: int, before: Floats, at: Floats, after: Floats) -> Floats:
+    """Log likelihood of each index of an onset with the same levels for all, relative to the best one.
+
+    `before`, `at`, `after`: of each run but the first, if the onset is after it, at it, or before it.
+    """
+    places = onset.first - low + np.arange(onset.support.size)
+    earlier = np.concatenate([[0.0], np.cumsum(before)])
+    later = np.append(np.cumsum(after[::-1])[::-1], 0.0)
+    total = earlier[places - 1] + at[places - 1] + later[places]
+    return np.asarray(total - total[onset.index])
+
+
+def _lost(white: Floats, scale: float) -> Floats:
+    """Negative log likelihood of each value under Student's t of this scale."""
+    return np.asarray(0.5 * (FREEDOM + 1) * np.log1p((white / scale) ** 2 / FREEDOM))
+
+
 def _loss(white: Floats, constant: Floats, change: Floats | None) -> float:
     """Negative log likelihood of the residuals under Student's t, level and change fitted by reweighting."""
     weights = np.ones_like(white)
@@ -98,7 +137,7 @@ def _loss(white: Floats, constant: Floats, change: Floats | None) -> float:
             effect = (power * data - both * own) / determinant
             rest = white - constant * ((own - both * effect) / power) - change * effect
         weights = (FREEDOM + 1) / (FREEDOM + (rest / T_SCALE) ** 2)
-    return 0.5 * (FREEDOM + 1) * float(np.log1p((rest / T_SCALE) ** 2 / FREEDOM).sum())
+    return float(_lost(rest, T_SCALE).sum())
 
 
 def step_onset(values: Floats, low: int, high: int, noise: Noise) -> Onset | None:

@@ -72,8 +72,11 @@ def weigh(job: CaseSeries, commits: CaseCommits, asked: ChangeToExplain, shifts:
     places = onset.first + near
     starts, gap = job.at[places], job.gap_ms
     before = job.at[np.maximum(places - 1, 0)]
+    # A commit whose first read is known acts at that run, however late the job reads it.
+    read = (commits.first_read_at > before[0]) & (commits.first_read_at <= starts[-1])
     low, high = np.searchsorted(commits.at, (starts[0] - horizon_ms(gap), starts[-1] + 1))
-    candidates = np.arange(low, high)
+    read[low:high] = True
+    candidates = np.flatnonzero(read)
     onsets = Onsets(starts, before, factor * _worth(onset.effect[near]), gap)
     mass = expected_mass(commits.at[candidates], commits.first_read_at[candidates], onsets)
     # Not divided by their sum: if all commits are usual, all together are less likely than one odd commit.
