@@ -105,8 +105,9 @@ def _known_reads(parts: Row) -> list[str]:
         ]
         head = ["scenario", "top-1", "oracle", "top-3", "precision", "recall", "onset error", "false blame", "ECE"]
         told += [
-            f"The {part} generator, seed {found['seed']}, {found['cases_each']} cases a scenario:\n",
+            f"The {part} generator, {found['cases_each']} cases a scenario and seed:\n",
             _table(head, rows),
+            f"\nTop-1 by seed: {', '.join(f'{top1:.3f} ({seed})' for seed, top1 in found['top1_by_seed'].items())}.",
             f"\nCPU p95: {mine['pooled']['p95_ms']:.0f} ms. {_why(part, found)}\n",
         ]
     return told
@@ -207,10 +208,11 @@ def _why(part: str, found: Row) -> str:
     rows = found["methods"][OURS]
     guilty = sum(row["cases"] for name, row in rows.items() if name != "pooled" and row["top1"] is not None)
     share = rows["pooled"]["top1"]
+    error, digits = math.sqrt(share * (1 - share) / guilty), 2 if guilty < 1000 else 3
     return (
         f"Of the {unseen + common + own} cases whose first suspect is wrong ({part}), the oracle is wrong as well in"
         f" {common}; in {unseen} no change was found near the true one, in {own} its onset was too vague. The standard"
-        f" error of a top-1 over {guilty} cases is {math.sqrt(share * (1 - share) / guilty):.2f}."
+        f" error of a top-1 over {guilty} cases is {error:.{digits}f}."
     )
 
 

@@ -32,6 +32,9 @@ KNOWN_READS = """\
 The same cases, with the first read of every commit (`first_read_at`), as jobs report it that name the snapshot they
 read. A commit is first read by the next run, a guilty one by the run that it slowed, and no later commit of its table
 before that. The oracle knows the true onsets as well.
+
+The goal of the public generator lies within the error of one seed. Six more seeds were therefore drawn once, after the
+engine that is reported here was finished: no case of them was examined before.
 """
 
 SECOND = """\
