@@ -13,7 +13,7 @@ interface Shown {
 }
 
 const SIX: Shown[] = [
-  { code: 'small_files', table: 'old_files', says: /files/, action: /40 files into 1/ },
+  { code: 'small_files', table: 'old_files', says: /files/, action: /200 files into 1/ },
   { code: 'snapshots_unbounded', table: 'old_snapshots', says: /snapshots/, action: /Expire snapshots/ },
   { code: 'manifests_fragmented', table: 'old_manifests', says: /manifests/, action: /manifests/ },
   { code: 'high_cardinality_partitioning', table: 'by_user', says: /partition/i },

@@ -117,8 +117,9 @@ def test_the_work_of_a_query_is_read_from_its_line() -> None:
         "streaming",
         '{"query": "changes", "rows": 600, "ms": 1500}',
     ]
-    assert work_of("\n".join(lines)) == (600, 1.5, None)
-    assert work_of("\n".join([*lines, '{"processor_s": 31.5}'])).processor_s == 31.5
+    assert work_of("\n".join(lines)) == (600, 1.5, None, 0.0)
+    ended = [*lines, '{"reports_s": 0.25}', '{"processor_s": 31.5}']
+    assert work_of("\n".join(ended)) == (600, 1.5, 31.5, 0.25)
 
 
 def test_what_reports_cost_is_claimed_as_far_as_runs_agree() -> None:

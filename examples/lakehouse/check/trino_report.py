@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from lakehouse.engines import trino_connection
 from lakehouse.parts.dag import HttpRunListener, LakeDag, LakeTask
 from lakehouse.parts.lake import Lake
 
 JOB = "report.small_files.trino"
-RUNS = 20
-"""Queries before and after: fewer have no 95th percentile."""
+
+
+class TimedQuery(NamedTuple):
+    """Seconds as the client waits for them, and splits."""
+
+    seconds: float
+    splits: int
 
 
 class TrinoReport:
@@ -20,34 +26,30 @@ class TrinoReport:
     def __init__(self, lake: Lake, table: str) -> None:
         self._lake, self._table = lake, table
 
-    def ask(self) -> dict[str, Any]:
-        """Seconds of the queries as their client waits for them, and the splits of the last one."""
-        seconds, splits = [], 0
-        for _ in range(RUNS):
-            begun = time.monotonic()
-            result = self._run()
-            seconds.append(time.monotonic() - begun)
-            splits = int(result)
-        order = sorted(seconds)
-        return {
-            "queries": len(order),
-            "p50_ms": round(order[RUNS // 2] * 1000),
-            "p95_ms": round(order[int(RUNS * 0.95)] * 1000),
-            "splits": splits,
-        }
-
-    def _run(self) -> Any:
-        lake = self._lake
-        task = LakeTask(JOB, self._query, reads=(self._table,))
-        dag = LakeDag("lakehouse.report", HttpRunListener(lake.places.server), lake.snapshot)
-        result = dag.run([task])[JOB]
+    def run(self) -> TimedQuery:
+        """One run of the report."""
+        lake, begun = self._lake, time.monotonic()
+        task = LakeTask(JOB, self.query, reads=(self._table,))
+        result = LakeDag("lakehouse.report", HttpRunListener(lake.places.server), lake.snapshot).run([task])[JOB]
         if result.state != "done":
             raise result.result
-        return result.result
+        return TimedQuery(time.monotonic() - begun, int(result.result))
 
-    def _query(self) -> int:
+    def query(self) -> int:
+        """The number of splits of the report's query; no run reports it."""
         with trino_connection(self._lake.places) as connection:
             cursor = connection.cursor()
             cursor.execute(f"select count(*), sum(id) from {self._table}")
             cursor.fetchall()
             return int(cursor.stats["totalSplits"])
+
+
+def figures_of(queries: Sequence[TimedQuery]) -> dict[str, Any]:
+    """Quantiles in milliseconds, and the splits of the last query."""
+    order = sorted(each.seconds for each in queries)
+    return {
+        "queries": len(order),
+        "p50_ms": round(order[len(order) // 2] * 1000),
+        "p95_ms": round(order[int(len(order) * 0.95)] * 1000),
+        "splits": queries[-1].splits,
+    }

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakehouse.bronze.tables import CDC, CLICKS, EVENTS
+from lakehouse.ingest.batch_reports import BatchReports
 from lakehouse.parts import kafka
 from lakehouse.parts.lake import SNAPSHOT_PROPERTY, Lake, TableLayout
 from lakehouse.parts.memory import processor_s
@@ -25,7 +26,6 @@ from lakehouse.parts.observed import read_patiently
 from lakehouse.parts.places import Places, Ports
 from lakehouse.parts.spark import start_session
 from lakehouse.silver.merge import COLUMNS, layout, merge_statement
-from limnograph.spark_metrics import job_run
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -81,7 +81,7 @@ class ChangeStream:
     """Writes batches of changes. Used by the thread of its query."""
 
     def __init__(self, places: Places, target: StreamTarget, server: str | None) -> None:
-        self._places, self._target, self._server = places, target, server
+        self._places, self._target, self.reports = places, target, BatchReports(server)
 
     def write(self, frame: DataFrame, epoch: int) -> None:
         """One batch: append, then merge. The frame lives in a session of its own, which sees its views."""
@@ -90,14 +90,13 @@ class ChangeStream:
         bronze = [self._target.changes.name, self._target.events.name]
         silver = [self._target.silver(name).name for name in COLUMNS]
         with (
-            _observed("stream.changes", [*bronze, *silver], self._server, lake.spark) as run,
+            self.reports.run("stream.changes", [*bronze, *silver], lake.spark) as run,
             _stamped(lake, {QUERY: query, EPOCH: str(epoch)}),
         ):
             records = frame.persist()
             try:
                 for table in self._write(lake, records):
-                    if run is not None and (snapshot := lake.snapshot(table)) is not None:
-                        run.wrote(table, snapshot)
+                    self.reports.wrote(run, lake, table)
             finally:
                 records.unpersist()
 
@@ -240,11 +239,6 @@ def _stamped(lake: Lake, properties: Mapping[str, str]) -> Iterator[None]:
             lake.spark.conf.unset(SNAPSHOT_PROPERTY + key)
 
 
-def _observed(name: str, writes: Sequence[str], server: str | None, spark: Any) -> Any:
-    """A run that Limnograph sees, or nothing that is measured."""
-    return job_run(name, writes=writes, server=server, spark=spark) if server else contextlib.nullcontext()
-
-
 def create_tables(lake: Lake, target: StreamTarget) -> None:
     """Create what does not exist."""
     for table in (target.changes, target.events, target.clicks, *map(target.silver, COLUMNS)):
@@ -256,8 +250,9 @@ def run(lake: Lake, arguments: argparse.Namespace) -> None:
     target, server = StreamTarget(arguments.into), arguments.server or None
     create_tables(lake, target)
     begun = processor_s()
-    queries = [_start_changes(lake, arguments, target)]
-    with _observed("stream.clicks", [target.clicks.name], server, lake.spark):
+    changes = ChangeStream(lake.places, target, server)
+    queries = [_start_changes(lake, arguments, changes)]
+    with BatchReports(server).run("stream.clicks", [target.clicks.name], lake.spark):
         # A query inherits the run of the thread that starts it. Each batch of changes is a run of its own instead.
         queries.append(_start_clicks(lake, arguments, target))
         sys.stdout.write("streaming\n")
@@ -269,6 +264,7 @@ def run(lake: Lake, arguments: argparse.Namespace) -> None:
                     raise error
     for query in queries:
         _say_work(query)
+    _say({"reports_s": round(changes.reports.seconds, 2)})
     if begun is not None and (used := processor_s()) is not None:
         _say({"processor_s": round(used - begun, 1)})
 
@@ -286,10 +282,10 @@ def _say(found: Mapping[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _start_changes(lake: Lake, arguments: argparse.Namespace, target: StreamTarget) -> Any:
+def _start_changes(lake: Lake, arguments: argparse.Namespace, changes: ChangeStream) -> Any:
     topics = (*kafka.CHANGE_TOPICS, *kafka.EVENT_TOPICS)
     writing = _writing(lake, arguments, "changes", lambda frame: frame, topics)
-    return writing.foreachBatch(ChangeStream(lake.places, target, arguments.server or None).write).start()
+    return writing.foreachBatch(changes.write).start()
 
 
 def _start_clicks(lake: Lake, arguments: argparse.Namespace, target: StreamTarget) -> Any:

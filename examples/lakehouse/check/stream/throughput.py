@@ -3,7 +3,7 @@
 Limnograph's server runs during all of it and receives the reports. Its pipeline rests: it reads whatever was committed,
 with reports or without, and on two cores it would compete with the driver now and then. The figure depends on what else
 the machine does, so that the scenario fails only if reports cost more than the limit and more than the runs of one kind
-differ among themselves. Processor time depends on it less.
+differ among themselves. Two figures depend on it less: processor time, and the time that batches wait for reports.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ MOST_IMPACT = 0.05
 
 
 class DriverWork(NamedTuple):
-    """Records of the query of changes, the seconds of all its batches, and processor seconds of the driver."""
+    """Records of the query of changes, the seconds of all its batches and those that they waited for reports, and
+    processor seconds of the driver.
+    """
 
     records: int
     seconds: float
     processor_s: float | None
+    reports_s: float = 0.0
 
 
 class ReportCost(NamedTuple):
@@ -84,7 +87,10 @@ class ObservedThroughput:
             verdict=cost.verdict,
             driver_processor_s=used,
         )
+        waited = sorted(work.reports_s / work.seconds for work in works[OBSERVED])
+        log.figures["reports_percent"] = [round(100 * share, 1) for share in waited]
         log.claim("reports to Limnograph cost at most 5 %, or no more than runs differ", not cost.is_too_much, rates)
+        log.claim("batches wait at most 5 % of their time for reports", waited[RUNS // 2] <= MOST_IMPACT, waited)
 
     def _fill(self) -> None:
         """Changes for several batches, if no scenario before has made them."""
@@ -119,6 +125,6 @@ def work_of(log: str) -> DriverWork:
     """What a driver said of its queries when it had ended them."""
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     mine = [each for each in lines if each.get("query") == QUERY]
-    used = [each["processor_s"] for each in lines if "processor_s" in each]
+    used, waited = ([each[key] for each in lines if key in each] for key in ("processor_s", "reports_s"))
     rows, spent = sum(each["rows"] for each in mine), sum(each["ms"] for each in mine) / 1000
-    return DriverWork(rows, spent, used[-1] if used else None)
+    return DriverWork(rows, spent, used[-1] if used else None, waited[-1] if waited else 0.0)
