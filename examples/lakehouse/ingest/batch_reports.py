@@ -41,6 +41,8 @@ class BatchReports:
         if run is None:
             return
         begun = time.perf_counter()
-        if (snapshot := lake.snapshot(table)) is not None:
-            run.wrote(table, snapshot)
+        # PyIceberg parses the whole metadata in Python, while the batch waits.
+        jvm = lake.spark._jvm  # noqa: SLF001 - PySpark has no other way to Iceberg's table
+        kept = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(lake.spark._jsparkSession, table)  # noqa: SLF001
+        run.wrote(table, kept.currentSnapshot().snapshotId())
         self.seconds += time.perf_counter() - begun
