@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,32 +33,33 @@ def test_without_a_rise_the_first_read_of_an_unusual_commit_is_no_change() -> No
     assert not found.blamed
 
 
-def test_small_rises_after_the_commits_of_a_kind_are_found_at_their_first_reads() -> None:
-    rng = np.random.default_rng(8)
-    job, repairs = runs(COUNT, noise=0.07), []
-    for index in range(9):
-        first = 90 + 117 * index
-        job = slowed(job, first, 1.06, first + 14)
+def repaired(
+    firsts: Sequence[int], rise: float, *, noise: float, seed: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A job that is slower for 14 runs from each of `firsts`, and commits: a repair just before each, and others."""
+    rng = np.random.default_rng(seed)
+    job, repairs = runs(COUNT, noise=noise), []
+    for index, first in enumerate(firsts):
+        job = slowed(job, first, rise, first + 14)
         repairs.append(commit(f"repair-{index}", 5 * first - rng.uniform(1, 4), operation="overwrite", app_id="fix"))
-    others = [each for seed in range(3) for each in ordinary(90, 66, seed, table=f"lake.sales.t{seed}")]
-    known, unknown = (answered(case(job, told)) for told in (read([*others, *repairs]), [*others, *repairs]))
+    others = [each for other in range(3) for each in ordinary(90, 66, other, table=f"lake.sales.t{other}")]
+    return job, [*others, *repairs]
+
+
+def test_small_rises_after_the_commits_of_a_kind_are_found_at_their_first_reads() -> None:
+    job, commits = repaired([90 + 117 * index for index in range(9)], 1.06, noise=0.07, seed=8)
+    known, unknown = (answered(case(job, told)) for told in (read(commits), commits))
     assert all(name.startswith("repair-") for name in known.blamed)
     assert len(known.blamed) >= 5
     assert not unknown.blamed
 
 
 def test_a_kind_is_named_by_its_mean_where_its_single_rises_could_be_chance() -> None:
-    rng = np.random.default_rng(12)
-    job, repairs = runs(COUNT, noise=0.09), []
-    for index in range(10):
-        first = 60 + 109 * index
-        job = slowed(job, first, 1.07, first + 14)
-        repairs.append(commit(f"repair-{index}", 5 * first - rng.uniform(1, 4), operation="overwrite", app_id="fix"))
-    others = [each for seed in range(3) for each in ordinary(90, 66, seed, table=f"lake.sales.t{seed}")]
-    found = answered(case(job, read([*others, *repairs])))
+    job, commits = repaired([60 + 109 * index for index in range(10)], 1.07, noise=0.09, seed=12)
+    found = answered(case(job, read(commits)))
     assert found.blamed
     assert all(name.startswith("repair-") for name in found.blamed)
-    quiet = answered(case(runs(COUNT, noise=0.09), read([*others, *repairs])))
+    quiet = answered(case(runs(COUNT, noise=0.09), read(commits)))
     assert not quiet.blamed
 
 

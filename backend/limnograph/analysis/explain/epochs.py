@@ -41,7 +41,9 @@ HEIGHTS, SHARES = (0.05, 0.1, 0.2, 0.4, 0.8), (0.3, 0.6, 0.9)
 """Heights (log) of the rises that a kind of commits causes, and the shares of its commits that cause one."""
 MOST_LOG = 50.0
 SAME_HOUR = 0.7
-"""Mean resultant of the times of day from which on commits cannot be told from the job's daily rhythm."""
+"""Mean resultant length of the commits' times of day (1: all at the same time) at which their effect is no longer
+separable from the job's daily cycle.
+"""
 MOST_READS = 64
 """Maximum runs to examine: those that first read the most unusual commits."""
 MOST_LENGTHS = 48
